@@ -1,0 +1,1 @@
+"""VIGOR: versatile behaviour from a handful of demonstrations."""

@@ -1,0 +1,297 @@
+"""Density-ratio estimation on sequences of descriptors: small networks that tell demonstrations from policy samples.
+
+A network maps descriptors [T, features] to a logit per step. Trained by logistic regression (paper, Eq. 2 and 3) its
+summed logits estimate log p(descriptors) / q(descriptors), demonstrations p over policies q: the reward of the policy
+update. Functions take one network; `jax.vmap` lifts them over the ensemble and over runs.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from vigor.errors import UserError
+
+Array = jax.Array
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DensityRatio:
+    """What the networks are and how they are trained."""
+
+    network: Literal["cnn", "mlp", "lstm"] = "cnn"
+    """1d-CNN, MLP shared by all steps, or LSTM. All see the phase of each step beside its descriptors."""
+    layers: int = 2
+    """Hidden layers."""
+    width: int = 32
+    """Channels, neurons or LSTM units per hidden layer."""
+    kernel: int = 5
+    """Steps a convolution sees (cnn only, odd)."""
+    networks: int = 5
+    """Networks in the ensemble; the reward is their mean."""
+    dropout: float = 0.2
+    """Probability of dropping a unit after each hidden layer while training."""
+    batch_norm: bool = False
+    """Normalise every hidden layer over batch and steps."""
+    loss: Literal["stepwise", "trajectory"] = "stepwise"
+    """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
+    learning_rate: float = 3e-4
+    """Of Adam, whose state lives through all iterations."""
+    batch: int = 64
+    """Trajectories per gradient step, both classes together."""
+    epochs: int = 50
+    """At most this many passes over the samples in an iteration."""
+    warmup: int = 11
+    """Epochs before early stopping looks at the validation loss."""
+    patience: int = 10
+    """Epochs without a better validation loss after which training stops and the best weights return."""
+    validation: float = 0.1
+    """Share of each class held out for early stopping; 0 trains all epochs."""
+
+    def __post_init__(self) -> None:
+        if self.layers < 1 or self.width < 1 or self.networks < 1 or self.batch < 2:
+            raise UserError("layers, width and networks must be at least 1, and batch at least 2")
+        if self.kernel < 1 or self.kernel % 2 == 0:
+            raise UserError(f"kernel must be odd and positive, not {self.kernel}")
+        if not 0 <= self.dropout < 1 or not 0 <= self.validation < 1:
+            raise UserError("dropout and validation must be at least 0 and below 1")
+        if not 1 <= self.warmup <= self.epochs or self.patience < 1 or self.learning_rate <= 0:
+            raise UserError("epochs, warmup (at most epochs), patience and learning_rate must be positive")
+
+
+class Training(NamedTuple):
+    """A network and its optimiser, as they live through the iterations."""
+
+    parameters: Parameters
+    optimiser: Any
+
+
+# Networks ------------------------------------------------------------------------------------------------------------
+
+
+def initial(key: Array, settings: DensityRatio, features: int) -> Training:
+    """A network for `features` descriptors per step, and its optimiser."""
+    inputs = features + 1
+    layers = []
+    for i in range(settings.layers):
+        key, part = jax.random.split(key)
+        layers.append(_initial_layer(part, settings, inputs))
+        inputs = settings.width
+    window = settings.kernel if settings.network == "cnn" else 1
+    parameters: Parameters = {"layers": layers, "output": _uniform(key, window * inputs, 1)}
+    return Training(parameters, _optimiser(settings).init(parameters))
+
+
+def _initial_layer(key: Array, settings: DensityRatio, inputs: int) -> Parameters:
+    width = settings.width
+    if settings.network == "lstm":
+        recurrent = _uniform(key, inputs + width, 4 * width, 1 / math.sqrt(width))
+        layer = recurrent
+    else:
+        layer = _uniform(key, (settings.kernel if settings.network == "cnn" else 1) * inputs, width)
+    if settings.batch_norm:
+        layer |= {"scale": jnp.ones(width), "shift": jnp.zeros(width)}
+        layer |= {"running_mean": jnp.zeros(width), "running_variance": jnp.ones(width)}
+    return layer
+
+
+def _uniform(key: Array, inputs: int, outputs: int, limit: float | None = None) -> Parameters:
+    """Weights and biases drawn evenly from +-1/sqrt(inputs)."""
+    limit = 1 / math.sqrt(inputs) if limit is None else limit
+    key_weight, key_bias = jax.random.split(key)
+    return {
+        "weight": jax.random.uniform(key_weight, (inputs, outputs), minval=-limit, maxval=limit),
+        "bias": jax.random.uniform(key_bias, (outputs,), minval=-limit, maxval=limit),
+    }
+
+
+def logits(parameters: Parameters, settings: DensityRatio, descriptors: Array) -> Array:
+    """Logit of every step, [N, T], of descriptors [N, T, features]; evaluation mode."""
+    return _forward(parameters, settings, descriptors, None)[0]
+
+
+def _forward(
+    parameters: Parameters, settings: DensityRatio, descriptors: Array, key: Array | None
+) -> tuple[Array, list[Parameters]]:
+    """Logits [N, T], and the layers with their running statistics updated; training mode if a key is given."""
+    steps = descriptors.shape[1]
+    phase = jnp.broadcast_to(jnp.linspace(0.0, 1.0, steps)[:, None], (*descriptors.shape[:2], 1))
+    hidden = jnp.concatenate([descriptors, phase], axis=-1)
+    layers = []
+    for layer in parameters["layers"]:
+        hidden = _lstm(layer, hidden) if settings.network == "lstm" else _convolve(layer, hidden, settings)
+        if settings.batch_norm:
+            hidden, layer = _normalise(layer, hidden, training=key is not None)
+        if settings.network != "lstm":
+            hidden = jax.nn.leaky_relu(hidden)
+        if key is not None and settings.dropout > 0:
+            key, part = jax.random.split(key)
+            hidden = _dropout(part, hidden, settings.dropout)
+        layers.append(layer)
+    return _convolve(parameters["output"], hidden, settings)[..., 0], layers
+
+
+def _convolve(layer: Parameters, hidden: Array, settings: DensityRatio) -> Array:
+    """Convolution over steps with zero padding, as one product of unfolded windows: [N, T, in] to [N, T, out]."""
+    steps = hidden.shape[1]
+    if settings.network == "cnn" and settings.kernel > 1:
+        reach = settings.kernel // 2
+        padded = jnp.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
+        hidden = jnp.concatenate([padded[:, i : i + steps] for i in range(settings.kernel)], axis=-1)
+    return hidden @ layer["weight"] + layer["bias"]
+
+
+def _lstm(layer: Parameters, hidden: Array) -> Array:
+    """Long short-term memory over steps: [N, T, in] to [N, T, width]."""
+    width = layer["weight"].shape[1] // 4
+    inputs = hidden.shape[-1]
+    incoming = hidden @ layer["weight"][:inputs] + layer["bias"]
+    recurrent = layer["weight"][inputs:]
+
+    def step(state: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
+        output, cell = state
+        gate_in, gate_forget, candidate, gate_out = jnp.split(x + output @ recurrent, 4, axis=-1)
+        cell = jax.nn.sigmoid(gate_forget) * cell + jax.nn.sigmoid(gate_in) * jnp.tanh(candidate)
+        output = jax.nn.sigmoid(gate_out) * jnp.tanh(cell)
+        return (output, cell), output
+
+    zero = jnp.zeros((hidden.shape[0], width), hidden.dtype)
+    _, outputs = jax.lax.scan(step, (zero, zero), jnp.swapaxes(incoming, 0, 1))
+    return jnp.swapaxes(outputs, 0, 1)
+
+
+def _normalise(layer: Parameters, hidden: Array, training: bool) -> tuple[Array, Parameters]:
+    """Batch normalisation over batch and steps, with running statistics of momentum .1."""
+    if training:
+        mean, variance = jnp.mean(hidden, axis=(0, 1)), jnp.var(hidden, axis=(0, 1))
+        running = {
+            "running_mean": 0.9 * layer["running_mean"] + 0.1 * jax.lax.stop_gradient(mean),
+            "running_variance": 0.9 * layer["running_variance"] + 0.1 * jax.lax.stop_gradient(variance),
+        }
+    else:
+        mean, variance = layer["running_mean"], layer["running_variance"]
+        running = {}
+    hidden = (hidden - mean) * jax.lax.rsqrt(variance + 1e-5) * layer["scale"] + layer["shift"]
+    return hidden, layer | running
+
+
+def _dropout(key: Array, hidden: Array, probability: float) -> Array:
+    """Zero a share of the units and scale the rest; one random byte a unit, so the share is a multiple of 1/256."""
+    dropped = max(1, round(256 * probability))
+    kept = jax.random.bits(key, hidden.shape, jnp.uint8) >= dropped
+    return jnp.where(kept, hidden * (256 / (256 - dropped)), 0.0)
+
+
+# Training ------------------------------------------------------------------------------------------------------------
+
+
+def _optimiser(settings: DensityRatio) -> optax.GradientTransformation:
+    return optax.adam(settings.learning_rate)
+
+
+def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: DensityRatio) -> Array:
+    """Binary cross-entropy of logits [N, T] (paper, Eq. 3; Eq. 2 on their sum), weighted by trajectory [N].
+
+    demonstrated: [N], 1 for demonstrations and 0 for policy samples.
+    """
+    if settings.loss == "trajectory":
+        step_logits = jnp.sum(step_logits, axis=1, keepdims=True)
+    errors = jax.nn.softplus(step_logits) - demonstrated[:, None] * step_logits
+    return jnp.sum(weights * jnp.mean(errors, axis=1)) / jnp.sum(weights)
+
+
+def train(
+    key: Array, state: Training, settings: DensityRatio, demonstrations: Array, policy: Array
+) -> tuple[Training, Array]:
+    """Train one network for one iteration of Algorithm 1; vmap for an ensemble.
+
+    demonstrations: [n, T, features], policy: [m, T, features]. Both classes weigh the same whatever their numbers.
+    Early stopping looks at the validation loss after the warm-up, restores the best weights when patience runs out, and
+    keeps the last ones when all epochs were run. Returns the epochs that were trained, too.
+    """
+    key_split_p, key_split_q, key_steps = jax.random.split(key, 3)
+    held_p, train_p = _split(key_split_p, demonstrations, settings.validation)
+    held_q, train_q = _split(key_split_q, policy, settings.validation)
+    samples, labels, weights = _both_classes(train_p, train_q)
+    held_samples, held_labels, held_weights = _both_classes(held_p, held_q)
+    optimiser = _optimiser(settings)
+    batches = -(-samples.shape[0] // settings.batch)
+
+    def batch_loss(parameters: Parameters, key: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, list]:
+        batch_samples, batch_labels, batch_weights = rows
+        step_logits, layers = _forward(parameters, settings, batch_samples, key)
+        return loss(step_logits, batch_labels, batch_weights, settings), layers
+
+    def gradient_step(state: Training, key: Array, rows: tuple[Array, Array, Array]) -> Training:
+        gradients, layers = jax.grad(batch_loss, has_aux=True)(state.parameters, key, rows)
+        updates, moments = optimiser.update(gradients, state.optimiser)
+        parameters = optax.apply_updates(state.parameters, updates)
+        if settings.batch_norm:
+            running = ("running_mean", "running_variance")
+            parameters["layers"] = [
+                new | {name: layer[name] for name in running}
+                for new, layer in zip(parameters["layers"], layers, strict=True)
+            ]
+        return Training(parameters, moments)
+
+    def epoch(state: Training, number: Array) -> Training:
+        key_shuffle, key_dropout = jax.random.split(jax.random.fold_in(key_steps, number))
+        if batches == 1:
+            return gradient_step(state, key_dropout, (samples, labels, weights))
+        # The last batch is filled up with rows of weight zero.
+        order = jax.random.permutation(key_shuffle, samples.shape[0])
+        order = jnp.pad(order, (0, batches * settings.batch - order.shape[0]), constant_values=-1)
+
+        def one_batch(state: Training, item: tuple[Array, Array]) -> tuple[Training, None]:
+            number, index = item
+            rows = (samples[index], labels[index], jnp.where(index < 0, 0.0, weights[index]))
+            return gradient_step(state, jax.random.fold_in(key_dropout, number), rows), None
+
+        items = (jnp.arange(batches), order.reshape(batches, settings.batch))
+        return jax.lax.scan(one_batch, state, items)[0]
+
+    stops_early = held_samples.shape[0] > 0
+    first = settings.warmup - 1 if stops_early else settings.epochs
+    state = jax.lax.fori_loop(0, first, lambda i, state: epoch(state, i), state)
+    if not stops_early:
+        return state, jnp.asarray(first)
+
+    def validated(carry):
+        number, waited, best_loss, best, state = carry
+        state = epoch(state, number)
+        held_loss = loss(logits(state.parameters, settings, held_samples), held_labels, held_weights, settings)
+        better = held_loss < best_loss
+        best = jax.tree.map(lambda new, old: jnp.where(better, new, old), state.parameters, best)
+        return number + 1, jnp.where(better, 0, waited + 1), jnp.minimum(held_loss, best_loss), best, state
+
+    start = (jnp.asarray(first), jnp.asarray(0), jnp.asarray(jnp.inf), state.parameters, state)
+    goes_on = lambda carry: (carry[0] < settings.epochs) & (carry[1] < settings.patience)  # noqa: E731
+    number, waited, _, best, state = jax.lax.while_loop(goes_on, validated, start)
+    out_of_patience = waited >= settings.patience
+    parameters = jax.tree.map(lambda b, last: jnp.where(out_of_patience, b, last), best, state.parameters)
+    return Training(parameters, state.optimiser), number
+
+
+def _split(key: Array, samples: Array, share: float) -> tuple[Array, Array]:
+    """A random share of the samples, and the rest."""
+    held = round(share * samples.shape[0])
+    shuffled = samples[jax.random.permutation(key, samples.shape[0])]
+    return shuffled[:held], shuffled[held:]
+
+
+def _both_classes(demonstrations: Array, policy: Array) -> tuple[Array, Array, Array]:
+    """Samples, labels and weights of both classes together; the weights of each class sum to the same."""
+    n, m = demonstrations.shape[0], policy.shape[0]
+    labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
+    weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), jnp.full(m, 1 / max(m, 1))])
+    return jnp.concatenate([demonstrations, policy]), labels, weights
+
+
+def reward(ensemble: Parameters, settings: DensityRatio, descriptors: Array) -> Array:
+    """Mean over the ensemble [network, ...] of the summed logits: [N] for descriptors [N, T, features]."""
+    every = jax.vmap(lambda parameters: logits(parameters, settings, descriptors))(ensemble)
+    return jnp.mean(jnp.sum(every, axis=-1), axis=0)

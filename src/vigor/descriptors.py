@@ -1,0 +1,84 @@
+"""Geometric descriptors: pure functions from a motion to one or more numbers per time step.
+
+A task lists the descriptors it wants; `describe` puts them side by side. Every function here takes one motion and returns
+[T] or [T, features]; `jax.vmap` lifts it over samples, components and contexts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+Array = jax.Array
+
+
+class Motion(NamedTuple):
+    """A trajectory in its task configuration."""
+
+    joints: Array
+    """[T, dimensions]: what the ProMP moves."""
+    points: Array
+    """[T, points, 2 or 3]: the robot's links from base to end effector, by the task's kinematics."""
+    context: Array
+    """[context]: the task configuration."""
+
+    @property
+    def effector(self) -> Array:
+        """Path [T, 2 or 3] of the end effector."""
+        return self.points[..., -1, :]
+
+
+Descriptor = Callable[[Motion], Array]
+
+
+def describe(motion: Motion, descriptors: Sequence[Descriptor]) -> Array:
+    """All descriptors of a motion side by side: [T, features]."""
+    columns = [descriptor(motion) for descriptor in descriptors]
+    return jnp.concatenate([column[:, None] if column.ndim == 1 else column for column in columns], axis=1)
+
+
+def distance(a: Array, b: Array) -> Array:
+    """Euclidean distance along the last axis, with a zero gradient where the points coincide."""
+    squared = jnp.sum((a - b) ** 2, axis=-1)
+    return jnp.where(squared > 0, jnp.sqrt(jnp.where(squared > 0, squared, 1.0)), 0.0)
+
+
+def distance_to(target: slice) -> Descriptor:
+    """Distance of the end effector to the point that a slice of the context holds."""
+    return lambda motion: distance(motion.effector, motion.context[target])
+
+
+def _differences(joints: Array, order: int) -> Array:
+    """Differences [T, dimensions] between successive steps, with zeros before the first."""
+    return jnp.pad(jnp.diff(joints, n=order, axis=0), ((order, 0), (0, 0)))
+
+
+def squared_velocity(motion: Motion) -> Array:
+    """Sum over joints of squared first differences."""
+    return jnp.sum(_differences(motion.joints, 1) ** 2, axis=-1)
+
+
+def squared_acceleration(motion: Motion) -> Array:
+    """Sum over joints of squared second differences."""
+    return jnp.sum(_differences(motion.joints, 2) ** 2, axis=-1)
+
+
+def joint_squared_velocities(motion: Motion) -> Array:
+    """Squared first differences of every joint."""
+    return _differences(motion.joints, 1) ** 2
+
+
+def joint_squared_accelerations(motion: Motion) -> Array:
+    """Squared second differences of every joint."""
+    return _differences(motion.joints, 2) ** 2
+
+
+def joint_angles(motion: Motion) -> Array:
+    """The joints themselves."""
+    return motion.joints
+
+
+def context(motion: Motion) -> Array:
+    """The context, repeated at every step."""
+    return jnp.broadcast_to(motion.context, (motion.joints.shape[0], motion.context.shape[0]))

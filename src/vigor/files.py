@@ -1,0 +1,87 @@
+"""Files that are written whole or not at all, and read with one clear sentence when they are wrong."""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vigor.errors import UserError
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8") and None)
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UserError(f"{path} is not a readable JSON file: {error}") from None
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write an .npz without pickled objects."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    write_whole(path, write)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz; never unpickles."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise UserError(f"{path} is not an .npz file")
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{path} is not a readable .npz file without pickled objects: {error}") from None
+
+
+def read_array(path: Path) -> np.ndarray:
+    """The array of an .npy, or of an .npz that holds just one; never unpickles."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist") from None
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(f"{path} is not a readable .npy file without pickled objects: {error}") from None
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    arrays = read_arrays(path)
+    if len(arrays) != 1:
+        raise UserError(f"{path} holds {len(arrays)} arrays; one is expected")
+    return next(iter(arrays.values()))

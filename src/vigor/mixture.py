@@ -1,0 +1,66 @@
+"""Gaussian mixtures with full covariances, one per context, as a pytree of arrays.
+
+Every function takes one mixture and is lifted over contexts and runs with `jax.vmap`. A component is
+N(mean, A A^T) with A any square root of the covariance; a sample is mean + A z with z standard normal.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+Array = jax.Array
+
+
+class Mixture(NamedTuple):
+    """log_weights: [..., component], means: [..., component, D], roots: [..., component, D, D]."""
+
+    log_weights: Array
+    means: Array
+    roots: Array
+
+
+def initial(key: Array, components: int, dimension: int) -> Mixture:
+    """Equal weights, means drawn from N(0, I), covariances I (the authors' start)."""
+    return Mixture(
+        jnp.full((components,), -math.log(components)),
+        jax.random.normal(key, (components, dimension)),
+        jnp.broadcast_to(jnp.eye(dimension), (components, dimension, dimension)),
+    )
+
+
+def sample_components(key: Array, mixture: Mixture, samples: int) -> Array:
+    """Samples [component, sample, D] of every component."""
+    noise = jax.random.normal(key, (mixture.means.shape[0], samples, mixture.means.shape[1]))
+    return place(mixture, noise)
+
+
+def place(mixture: Mixture, noise: Array) -> Array:
+    """Weights [component, sample, D] of standard normal noise of the same shape."""
+    return mixture.means[:, None] + jnp.einsum("kij,ksj->ksi", mixture.roots, noise, precision="highest")
+
+
+def sample(key: Array, mixture: Mixture, samples: int) -> Array:
+    """Samples [sample, D] of the mixture: components by weight."""
+    key_component, key_noise = jax.random.split(key)
+    component = jax.random.categorical(key_component, mixture.log_weights, shape=(samples,))
+    noise = jax.random.normal(key_noise, (samples, mixture.means.shape[1]))
+    return mixture.means[component] + jnp.einsum("sij,sj->si", mixture.roots[component], noise, precision="highest")
+
+
+def log_prob(mixture: Mixture, points: Array) -> Array:
+    """Log density [sample] of points [sample, D]."""
+
+    def component(mean: Array, root: Array) -> Array:
+        noise = jnp.linalg.solve(root, (points - mean).T)
+        log_determinant = jnp.linalg.slogdet(root)[1]
+        return -0.5 * jnp.sum(noise**2, axis=0) - log_determinant - 0.5 * mean.shape[0] * math.log(2 * math.pi)
+
+    densities = jax.vmap(component)(mixture.means, mixture.roots)
+    return jax.scipy.special.logsumexp(mixture.log_weights[:, None] + densities, axis=0)
+
+
+def covariances(mixture: Mixture) -> Array:
+    """Covariances [..., component, D, D]."""
+    return mixture.roots @ jnp.swapaxes(mixture.roots, -1, -2)

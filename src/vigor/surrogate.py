@@ -1,0 +1,57 @@
+"""A quadratic model of a reward around a Gaussian component, in whitened coordinates.
+
+With w = mean + A z the model is r(z) = value + gradient . z - z^T curvature z / 2.
+Two estimates from samples z ~ N(0, I):
+
+- from gradients, by Stein's identities E[dr/dz] = gradient and E[z (dr/dz)^T] = -curvature. On the points of `design`
+  with S = 2 D samples (or a multiple) they are exact for a quadratic reward;
+- from values, by least squares on (z_i z_j, z_i, 1), as in the paper; needs more than D (D + 3) / 2 + 1 samples.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+Array = jax.Array
+
+
+class Quadratic(NamedTuple):
+    """value: [], gradient: [D], curvature: [D, D] symmetric."""
+
+    value: Array
+    gradient: Array
+    curvature: Array
+
+
+def design(key: Array, samples: int, dimension: int) -> Array:
+    """Points z: [samples, D] for `from_gradients`: pairs (z, -z) along random orthogonal directions of length sqrt(D).
+
+    Their mean is zero and, for 2 D samples, their covariance the identity, so that neither adds noise to the estimate.
+    """
+    blocks = -(-samples // (2 * dimension))
+    directions = jnp.linalg.qr(jax.random.normal(key, (blocks, dimension, dimension)))[0]
+    half = directions.reshape(-1, dimension)[: -(-samples // 2)] * jnp.sqrt(dimension)
+    return jnp.concatenate([half, -half])[:samples]
+
+
+def from_gradients(noise: Array, values: Array, gradients: Array) -> Quadratic:
+    """Stein estimate from z: [S, D], r(z): [S], dr/dz: [S, D]. One component; vmap for more."""
+    gradient = jnp.mean(gradients, axis=0)
+    product = jnp.einsum("si,sj->ij", noise, gradients - gradient, precision="highest") / noise.shape[0]
+    return Quadratic(jnp.mean(values), gradient, -(product + product.T) / 2)
+
+
+def from_values(noise: Array, values: Array, ridge: float = 1e-6) -> Quadratic:
+    """Least-squares fit to z: [S, D], r(z): [S]. One component; vmap for more."""
+    dimension = noise.shape[1]
+    rows, columns = jnp.triu_indices(dimension)
+    features = jnp.concatenate([noise[:, rows] * noise[:, columns], noise, jnp.ones_like(noise[:, :1])], axis=1)
+    centre = jnp.mean(values)
+    gram = jnp.einsum("si,sj->ij", features, features, precision="highest") / noise.shape[0]
+    moment = jnp.einsum("si,s->i", features, values - centre, precision="highest") / noise.shape[0]
+    factor = jax.scipy.linalg.cho_factor(gram + ridge * jnp.eye(gram.shape[0]))
+    coefficients = jax.scipy.linalg.cho_solve(factor, moment)
+    pairs = rows.shape[0]
+    half = jnp.zeros((dimension, dimension)).at[rows, columns].set(coefficients[:pairs])
+    return Quadratic(centre + coefficients[-1], coefficients[pairs:-1], -(half + half.T))

@@ -1,0 +1,41 @@
+"""A Franka Panda passes through a first sphere and ends in a second (paper, section 5 and appendix C.2)."""
+
+import numpy as np
+
+from vigor.kinematics import panda
+from vigor.promp import ProMP
+from vigor.tasks import reaching
+from vigor.tasks.task import Region, Task
+
+FIRST, SECOND = slice(0, 3), slice(3, 6)
+RADIUS = 0.05
+CENTRES = (0.5, 0.2, 0.6, 0.3, -0.1, 0.3)
+REACH = 0.1
+REST = (-0.00164022617, 0.273055217, -0.00226748028, -2.08909049, 0.000784062309, 2.32405213)
+"""Resting pose of the human demonstrations, joints 1 to 6; joint 7 stays at 0."""
+
+
+def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Targets [count, 6] drawn evenly within .1 m of (.5, .2, .6) and (.3, -.1, .3), by coordinate."""
+    return np.asarray(CENTRES) + rng.uniform(-REACH, REACH, (count, 6))
+
+
+def regions(context: np.ndarray) -> tuple[Region, ...]:
+    return (
+        Region(tuple(map(float, context[FIRST])), RADIUS, "first target"),
+        Region(tuple(map(float, context[SECOND])), RADIUS, "last target"),
+    )
+
+
+TASK = Task(
+    name="panda-reacher",
+    promp=ProMP(bases=8, dimensions=6, steps=50, start=REST, span=(0.01, 1.01)),
+    context_names=("first x", "first y", "first z", "last x", "last y", "last z"),
+    sample_contexts=sample_contexts,
+    kinematics=panda(),
+    descriptors=reaching.geometric(FIRST, SECOND),
+    other_descriptors=reaching.ablations(FIRST, SECOND),
+    distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
+    distinct=0.3,
+    regions=regions,
+)

@@ -1,0 +1,39 @@
+"""What the two reachers share: pass through a first target, end in a second."""
+
+import jax
+import jax.numpy as jnp
+
+from vigor import descriptors
+from vigor.descriptors import Descriptor, Motion
+
+Array = jax.Array
+
+
+def geometric(first: slice, second: slice) -> tuple[Descriptor, ...]:
+    """Distances to both targets and the smoothness of the joints: 4 descriptors (paper, section 5)."""
+    return (
+        descriptors.distance_to(first),
+        descriptors.distance_to(second),
+        descriptors.squared_velocity,
+        descriptors.squared_acceleration,
+    )
+
+
+def ablations(first: slice, second: slice) -> dict[str, tuple[Descriptor, ...]]:
+    """The descriptor sets of the paper's appendix D."""
+    return {
+        "angles": (descriptors.joint_angles, descriptors.context),
+        "jointwise": (
+            descriptors.distance_to(first),
+            descriptors.distance_to(second),
+            descriptors.joint_squared_velocities,
+            descriptors.joint_squared_accelerations,
+        ),
+    }
+
+
+def distance_to_boundaries(motion: Motion, first: slice, second: slice, radius: float) -> Array:
+    """Distance to the first target's boundary at the closest step plus that to the second's at the last step."""
+    to_first = descriptors.distance(motion.effector, motion.context[first])
+    to_second = descriptors.distance(motion.effector[-1], motion.context[second])
+    return jnp.maximum(0.0, jnp.min(to_first) - radius) + jnp.maximum(0.0, to_second - radius)

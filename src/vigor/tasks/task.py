@@ -1,0 +1,100 @@
+"""What a task is: everything that training, evaluation, baselines, figures and the studio need to know of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.descriptors import Descriptor, Motion, describe
+from vigor.errors import UserError
+from vigor.promp import ProMP
+
+Array = jax.Array
+
+
+@dataclass(frozen=True)
+class Region:
+    """A circle or sphere that a figure draws for a context."""
+
+    centre: tuple[float, ...]
+    radius: float
+    label: str
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A family of task configurations ("contexts") and how movements in them are described and judged.
+
+    All functions take one motion or one context and are pure JAX functions, so that they can be compiled, lifted over
+    thousands of samples and differentiated.
+    """
+
+    name: str
+    """As the command line names it, for instance "planar-reacher"."""
+    promp: ProMP
+    """How weights become trajectories."""
+    context_names: tuple[str, ...]
+    """A name for every number of a context."""
+    sample_contexts: Callable[[np.random.Generator, int], np.ndarray]
+    """Draws that many contexts [n, context] from the task's distribution."""
+    kinematics: Callable[[Array], Array]
+    """Points [..., points, 2 or 3] of joints [..., dimensions]: base first, end effector last."""
+    descriptors: Sequence[Descriptor]
+    """What the networks see of a motion."""
+    distance: Callable[[Motion], Array]
+    """How far a motion is from solving its context."""
+    success_distance: float = 0.0
+    """A motion succeeds when its distance is at most this."""
+    distinct: float = 0.5
+    """Two plans are different solutions when their trajectories differ by more than this (root mean square over steps of
+    the joints' distance)."""
+    regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
+    """What a figure draws for a context: targets, obstacles."""
+    other_descriptors: Mapping[str, Sequence[Descriptor]] = field(default_factory=dict)
+    """Further descriptor sets by name, for ablations."""
+    generate: Callable[[np.random.Generator, np.ndarray, int], np.ndarray] | None = None
+    """Makes demonstrations: trajectories [contexts, n, T, dimensions] for contexts [contexts, context]."""
+
+    @property
+    def context_dimension(self) -> int:
+        return len(self.context_names)
+
+    def with_descriptors(self, name: str) -> "Task":
+        """The same task seen through another of its descriptor sets; "geometric" is the task's own."""
+        from dataclasses import replace
+
+        if name == "geometric":
+            return self
+        if name not in self.other_descriptors:
+            known = ", ".join(["geometric", *self.other_descriptors])
+            raise UserError(f"{self.name} has no descriptors named {name!r}; it has {known}")
+        return replace(self, descriptors=self.other_descriptors[name])
+
+    def motion(self, joints: Array, context: Array) -> Motion:
+        """A trajectory [T, dimensions] in a context [context]."""
+        return Motion(joints, self.kinematics(joints), context)
+
+    def describe(self, joints: Array, context: Array) -> Array:
+        """Descriptors [T, features] of a trajectory [T, dimensions]."""
+        return describe(self.motion(joints, context), self.descriptors)
+
+    @cached_property
+    def features(self) -> int:
+        """Descriptors per time step."""
+        joints = jax.ShapeDtypeStruct((self.promp.steps, self.promp.dimensions), jnp.float32)
+        context = jax.ShapeDtypeStruct((self.context_dimension,), jnp.float32)
+        return jax.eval_shape(self.describe, joints, context).shape[1]
+
+    @cached_property
+    def _distances(self) -> Callable[[Array, Array], Array]:
+        return jax.jit(jax.vmap(lambda joints, context: self.distance(self.motion(joints, context))))
+
+    def distances(self, joints: np.ndarray | Array, contexts: np.ndarray | Array) -> np.ndarray:
+        """Distance [n] of every trajectory [n, T, dimensions] in its context [n, context]."""
+        return np.asarray(self._distances(jnp.asarray(joints), jnp.asarray(contexts)))
+
+    def succeeds(self, distances: np.ndarray) -> np.ndarray:
+        return distances <= self.success_distance
