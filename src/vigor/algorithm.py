@@ -187,7 +187,7 @@ def update(
     return Mixture(log_weights, means, roots), model.value
 
 
-def _chunks(total: int, size: int = 128) -> int:
+def _chunks(total: int, size: int = 32) -> int:
     """Number of equal chunks of about `size` that `total` divides into."""
     if jax.default_backend() == "gpu":
         return 1
