@@ -1,1 +1,3 @@
-"""VIGOR: versatile behaviour from a handful of demonstrations."""
+"""VIGOR: versatile robot behaviour from a handful of demonstrations."""
+
+__version__ = "0.1.0"

@@ -4,6 +4,7 @@ One iteration is one pure function of a state; many iterations, or a batch of ru
 Randomness comes from the run's key folded with the iteration, so a resumed run repeats the uninterrupted one exactly.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -12,13 +13,17 @@ import jax
 import jax.numpy as jnp
 
 from vigor import density_ratio, mixture, surrogate
-from vigor.density_ratio import DensityRatio
+from vigor.demonstrations import Demonstrations, Split, trajectories
+from vigor.density_ratio import Classes, DensityRatio
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 from vigor.tasks.task import Task
 from vigor.trust_region import kl_bounded_step, reweight
 
 Array = jax.Array
+
+# What keys are folded with, beside the iteration's number.
+_START, _SPLIT = 2**31 - 1, 2**31 - 2
 
 
 @dataclass(frozen=True)
@@ -33,18 +38,24 @@ class Config:
     """Largest KL divergence of a component's step."""
     surrogate: Literal["gradients", "values"] = "gradients"
     """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
-    samples: int = 64
-    """Samples per component for the quadratic model."""
+    samples: int = 100
+    """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
     weights: Literal["fixed", "closed-form", "kl-bounded"] = "fixed"
     """Component weights: equal throughout (the paper's), or trained."""
     memory: int = 1
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
+    compared: Literal["training", "all"] = "training"
+    """Contexts whose policy samples are compared with demonstrations: the demonstrated ones, or all (the paper's)."""
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
     """The networks and their training."""
 
     def __post_init__(self) -> None:
         if min(self.iterations, self.components, self.samples, self.memory) < 1 or self.kl_bound <= 0:
             raise UserError("iterations, components, samples, memory and kl_bound must be positive")
+        if self.surrogate == "gradients" and self.samples % self.density_ratio.networks:
+            raise UserError(
+                f"samples ({self.samples}) must be a multiple of the number of networks ({self.density_ratio.networks})"
+            )
 
 
 class Problem(NamedTuple):
@@ -52,10 +63,17 @@ class Problem(NamedTuple):
 
     key: Array
     """Random key of the run."""
-    contexts: Array
-    """[context, C]: training contexts first, then test contexts."""
+    train_contexts: Array
+    """[context, C]: contexts with demonstrations."""
+    test_contexts: Array
+    """[context, C]: contexts without."""
     demonstrations: Array
     """[demonstration, T, features]: descriptors of the training contexts' demonstrations."""
+
+    @property
+    def contexts(self) -> Array:
+        """All contexts, training contexts first."""
+        return jnp.concatenate([self.train_contexts, self.test_contexts])
 
 
 class State(NamedTuple):
@@ -78,7 +96,7 @@ class State(NamedTuple):
 def initial(task: Task, config: Config, problem: Problem) -> State:
     """Mixtures and networks before the first iteration."""
     contexts = problem.contexts.shape[0]
-    key_mixtures, key_networks, key_memory = jax.random.split(jax.random.fold_in(problem.key, 0xFFFF), 3)
+    key_mixtures, key_networks, key_memory = jax.random.split(jax.random.fold_in(problem.key, _START), 3)
     mixtures = jax.vmap(partial(mixture.initial, components=config.components, dimension=task.promp.weights))(
         jax.random.split(key_mixtures, contexts)
     )
@@ -108,12 +126,12 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
     memory = jnp.concatenate([fresh[None], state.memory[:-1]])
 
     # Train the discriminators (Eq. 3).
-    policy = jnp.moveaxis(memory, 1, 0).reshape(fresh.shape[0], -1, *fresh.shape[2:])
+    networks = config.density_ratio.networks
     ensemble, epochs = jax.vmap(
-        lambda key, network, samples: density_ratio.train(
-            key, network, config.density_ratio, problem.demonstrations, samples
+        lambda key, network, training, validation: density_ratio.train(
+            key, network, config.density_ratio, training, validation
         )
-    )(jax.random.split(key_networks, config.density_ratio.networks), state.ensemble, policy)
+    )(jax.random.split(key_networks, networks), state.ensemble, *_split(config, problem, memory))
 
     # Update the policy of every context with the discriminators (Eq. 1).
     mixtures, rewards = update(key_update, task, config, problem.contexts, state.mixtures, ensemble.parameters)
@@ -121,19 +139,42 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
 
 
 def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> Array:
-    """Descriptors [network, sample, T, features] of fresh samples of all contexts, as many as demonstrations.
+    """Descriptors [network, sample, T, features] of fresh policy samples in random order, as many as demonstrations.
 
-    Every network draws its own, evenly from all contexts.
+    Every network draws its own, evenly from all compared contexts.
     """
-    contexts = problem.contexts.shape[0]
-    each = -(-problem.demonstrations.shape[0] // contexts)
-    networks = config.density_ratio.networks
-    weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key, contexts), mixtures)
+    contexts = problem.train_contexts if config.compared == "training" else problem.contexts
+    count, networks = contexts.shape[0], config.density_ratio.networks
+    each = -(-problem.demonstrations.shape[0] // count)
+    key_weights, key_order = jax.random.split(key)
+    compared = jax.tree.map(lambda leaf: leaf[:count], mixtures)
+    weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), compared)
     descriptors = jax.vmap(lambda w, c: jax.vmap(lambda w: task.describe(task.promp.rollout(w), c))(w))(
-        weights, problem.contexts
+        weights, contexts
     )
-    descriptors = descriptors.reshape(contexts, networks, each, *descriptors.shape[2:])
-    return jnp.swapaxes(descriptors, 0, 1).reshape(networks, contexts * each, *descriptors.shape[3:])
+    descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
+    descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
+    return jax.vmap(jax.random.permutation)(jax.random.split(key_order, networks), descriptors)
+
+
+def _split(config: Config, problem: Problem, memory: Array) -> tuple[Classes, Classes]:
+    """Training and validation samples of every network, [network, sample, T, features].
+
+    Each network holds out demonstrations of its own, the same throughout the run. Policy samples come in random order,
+    so those held out when they were fresh stay held out while they are remembered.
+    """
+    networks = memory.shape[1]
+    keys = jax.random.split(jax.random.fold_in(problem.key, _SPLIT), networks)
+    demonstrations = jax.vmap(lambda key: jax.random.permutation(key, problem.demonstrations))(keys)
+    held_p = density_ratio.held_out(config.density_ratio, demonstrations.shape[1])
+    held_q = density_ratio.held_out(config.density_ratio, memory.shape[2])
+    policy = jnp.swapaxes(memory, 0, 1)
+
+    def flat(samples: Array) -> Array:
+        return samples.reshape(networks, -1, *samples.shape[3:])
+
+    validation = Classes(demonstrations[:, :held_p], flat(policy[:, :, :held_q]))
+    return Classes(demonstrations[:, held_p:], flat(policy[:, :, held_q:])), validation
 
 
 def update(
@@ -145,36 +186,46 @@ def update(
     """
     dimension = task.promp.weights
     count, components = mixtures.means.shape[:2]
+    networks = config.density_ratio.networks
+    samples = config.samples
+
+    def reward(network: Any, weights: Array, contexts: Array) -> Array:
+        """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
+        descriptors = jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts)
+        return density_ratio.reward(network, config.density_ratio, descriptors)
+
     if config.surrogate == "gradients":
-        noise = surrogate.design(key, config.samples, dimension)
-        noise = jnp.broadcast_to(noise, (count, components, *noise.shape))
-    else:
-        noise = jax.random.normal(key, (count, components, config.samples, dimension))
-    weights = jax.vmap(mixture.place)(mixtures, noise)
+        noise = surrogate.design(key, samples, dimension)
+        noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
 
-    def reward(weights: Array, context: Array) -> Array:
-        """Rewards [n] of weights [n, D] in contexts [n, C]."""
-        descriptors = jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, context)
-        return density_ratio.reward(ensemble, config.density_ratio, descriptors)
-
-    flat = weights.reshape(-1, dimension)
-    owner = jnp.repeat(contexts, components * config.samples, axis=0)
-    chunks = _chunks(flat.shape[0])
-    parts = (flat.reshape(chunks, -1, dimension), owner.reshape(chunks, -1, contexts.shape[1]))
-    if config.surrogate == "gradients":
-
-        def value_and_slope(part):
-            values, pull = jax.vjp(lambda w: reward(w, part[1]), part[0])
+        def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
+            values, pull = jax.vjp(lambda w: reward(network, w, contexts), weights)
             return values, pull(jnp.ones_like(values))[0]
 
-        values, slopes = jax.lax.map(value_and_slope, parts)
-        values = values.reshape(count, components, config.samples)
-        slopes = slopes.reshape(count, components, config.samples, dimension)
-        slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, slopes, precision="highest")
-        model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, values, slopes)
+        # Samples are dealt out to the networks: [network, context, component, sample / networks, D].
+        dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
+        flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
+        owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
+        values, slopes = _by_chunks(
+            lambda w, c: jax.vmap(value_and_slope, in_axes=(0, 1, None), out_axes=1)(ensemble, w, c),
+            jnp.swapaxes(flat, 0, 1),
+            owner,
+        )
+
+        def collect(dealt: Array) -> Array:
+            dealt = dealt.reshape(count, components, samples // networks, networks, *dealt.shape[2:])
+            return jnp.swapaxes(dealt, 2, 3).reshape(count, components, samples, *dealt.shape[4:])
+
+        slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
+        model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
     else:
-        values = jax.lax.map(lambda part: reward(*part), parts).reshape(count, components, config.samples)
-        model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values)
+        noise = jax.random.normal(key, (count, components, samples, dimension))
+        flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
+        owner = jnp.repeat(contexts, components * samples, axis=0)
+        values = _by_chunks(
+            lambda w, c: jnp.mean(jax.vmap(reward, (0, None, None))(ensemble, w, c), axis=0), flat, owner
+        )
+        model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
 
     step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, config.kl_bound)))(model)
     means = mixtures.means + jnp.einsum("ckij,ckj->cki", mixtures.roots, step.mean, precision="highest")
@@ -187,21 +238,63 @@ def update(
     return Mixture(log_weights, means, roots), model.value
 
 
-def _chunks(total: int, size: int = 32) -> int:
-    """Number of equal chunks of about `size` that `total` divides into."""
-    if jax.default_backend() == "gpu":
-        return 1
-    chunks = max(1, total // size)
+def _by_chunks(function: Callable, *arrays: Array, size: int = 32) -> Any:
+    """`function` over the leading axis of the arrays in equal chunks: on a CPU, chunks that stay in the cache."""
+    total = arrays[0].shape[0]
+    chunks = max(1, total // size) if jax.default_backend() == "cpu" else 1
     while total % chunks:
         chunks -= 1
-    return chunks
+    parts = jax.lax.map(lambda part: function(*part), [a.reshape(chunks, -1, *a.shape[1:]) for a in arrays])
+    return jax.tree.map(lambda part: part.reshape(total, *part.shape[2:]), parts)
+
+
+CHUNK = 10
+"""Most iterations that one call of `advance` can do."""
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))
-def advance(task: Task, config: Config, problems: Problem, states: State, iterations: Array) -> State:
-    """Run a batch of runs [run, ...] through a number of iterations, as one program."""
+def advance(
+    task: Task, config: Config, problems: Problem, states: State, iterations: int | Array = CHUNK
+) -> tuple[State, Any]:
+    """Take a batch of runs [run, ...] through at most CHUNK iterations as one program, whatever their number.
 
-    def step(_, states: State) -> State:
+    Also returns the networks after each iteration, [iteration, run, network, ...] in half precision; those beyond
+    `iterations` mean nothing.
+    """
+
+    def step(states: State) -> State:
         return jax.vmap(lambda problem, state: iterate(task, config, problem, state))(problems, states)
 
-    return jax.lax.fori_loop(0, iterations, step, states)
+    def one(states: State, number: Array) -> tuple[State, Any]:
+        states = jax.lax.cond(number < iterations, step, lambda states: states, states)
+        return states, jax.tree.map(lambda leaf: leaf.astype(jnp.float16), states.ensemble.parameters)
+
+    return jax.lax.scan(one, states, jnp.arange(CHUNK))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def start(task: Task, config: Config, problems: Problem) -> State:
+    """A batch of runs [run, ...] before the first iteration."""
+    return jax.vmap(lambda problem: initial(task, config, problem))(problems)
+
+
+def fit(task: Task, config: Config, problems: Problem) -> State:
+    """Algorithm 1 from start to end, for a batch of runs [run, ...]."""
+    states = start(task, config, problems)
+    for done in range(0, config.iterations, CHUNK):
+        states, _ = advance(task, config, problems, states, min(CHUNK, config.iterations - done))
+    return states
+
+
+def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int, raw: bool = False) -> Problem:
+    """What a run with this seed and split learns from. Stack several with `jax.tree.map` for a batch of runs."""
+    chosen = split.demonstrations.reshape(-1)
+    joints = trajectories(task, demonstrations, raw)[chosen]
+    contexts = demonstrations.contexts[demonstrations.context_of[chosen]]
+    descriptors = jax.vmap(task.describe)(jnp.asarray(joints, jnp.float32), jnp.asarray(contexts, jnp.float32))
+    return Problem(
+        jax.random.key(seed),
+        jnp.asarray(split.train_contexts, jnp.float32),
+        jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
+        descriptors,
+    )

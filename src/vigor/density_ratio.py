@@ -7,6 +7,7 @@ update. Functions take one network; `jax.vmap` lifts them over the ensemble and 
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -77,7 +78,7 @@ def initial(key: Array, settings: DensityRatio, features: int) -> Training:
     """A network for `features` descriptors per step, and its optimiser."""
     inputs = features + 1
     layers = []
-    for i in range(settings.layers):
+    for _ in range(settings.layers):
         key, part = jax.random.split(key)
         layers.append(_initial_layer(part, settings, inputs))
         inputs = settings.width
@@ -89,8 +90,7 @@ def initial(key: Array, settings: DensityRatio, features: int) -> Training:
 def _initial_layer(key: Array, settings: DensityRatio, inputs: int) -> Parameters:
     width = settings.width
     if settings.network == "lstm":
-        recurrent = _uniform(key, inputs + width, 4 * width, 1 / math.sqrt(width))
-        layer = recurrent
+        layer = _uniform(key, inputs + width, 4 * width, 1 / math.sqrt(width))
     else:
         layer = _uniform(key, (settings.kernel if settings.network == "cnn" else 1) * inputs, width)
     if settings.batch_norm:
@@ -114,16 +114,26 @@ def logits(parameters: Parameters, settings: DensityRatio, descriptors: Array) -
     return _forward(parameters, settings, descriptors, None)[0]
 
 
+def reward(parameters: Parameters, settings: DensityRatio, descriptors: Array) -> Array:
+    """One network's log density ratio, [N], of descriptors [N, T, features]: the sum of its logits."""
+    return jnp.sum(logits(parameters, settings, descriptors), axis=-1)
+
+
 def _forward(
     parameters: Parameters, settings: DensityRatio, descriptors: Array, key: Array | None
 ) -> tuple[Array, list[Parameters]]:
     """Logits [N, T], and the layers with their running statistics updated; training mode if a key is given."""
-    steps = descriptors.shape[1]
-    phase = jnp.broadcast_to(jnp.linspace(0.0, 1.0, steps)[:, None], (*descriptors.shape[:2], 1))
-    hidden = jnp.concatenate([descriptors, phase], axis=-1)
+    # Time comes first inside the networks: a shift in time is then a shift of whole blocks of memory.
+    hidden = jnp.swapaxes(descriptors, 0, 1)
+    phase = jnp.linspace(0.0, 1.0, hidden.shape[0])[:, None, None]
+    hidden = jnp.concatenate([hidden, jnp.broadcast_to(phase, (*hidden.shape[:2], 1))], axis=-1)
+    kernel = settings.kernel if settings.network == "cnn" else 1
     layers = []
     for layer in parameters["layers"]:
-        hidden = _lstm(layer, hidden) if settings.network == "lstm" else _convolve(layer, hidden, settings)
+        if settings.network == "lstm":
+            hidden = _lstm(layer, hidden)
+        else:
+            hidden = _convolve(layer["weight"], hidden, kernel) + layer["bias"]
         if settings.batch_norm:
             hidden, layer = _normalise(layer, hidden, training=key is not None)
         if settings.network != "lstm":
@@ -132,21 +142,45 @@ def _forward(
             key, part = jax.random.split(key)
             hidden = _dropout(part, hidden, settings.dropout)
         layers.append(layer)
-    return _convolve(parameters["output"], hidden, settings)[..., 0], layers
+    output = _convolve(parameters["output"]["weight"], hidden, kernel) + parameters["output"]["bias"]
+    return output[..., 0].T, layers
 
 
-def _convolve(layer: Parameters, hidden: Array, settings: DensityRatio) -> Array:
-    """Convolution over steps with zero padding, as one product of unfolded windows: [N, T, in] to [N, T, out]."""
-    steps = hidden.shape[1]
-    if settings.network == "cnn" and settings.kernel > 1:
-        reach = settings.kernel // 2
-        padded = jnp.pad(hidden, ((0, 0), (reach, reach), (0, 0)))
-        hidden = jnp.concatenate([padded[:, i : i + steps] for i in range(settings.kernel)], axis=-1)
-    return hidden @ layer["weight"] + layer["bias"]
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _convolve(weight: Array, hidden: Array, kernel: int) -> Array:
+    """Convolution over time with zero padding, [T, N, in] to [T, N, out], as one product of unfolded windows.
+
+    weight: [kernel * in, out]. XLA's own convolution is many times slower on a CPU, and so is the gradient that it
+    derives for the unfolding; the gradient by the input is written as what it is, a convolution with the kernel turned.
+    """
+    return _unfold(hidden, kernel) @ weight
+
+
+def _unfold(hidden: Array, kernel: int) -> Array:
+    """Windows [T, N, kernel * in] around every step of [T, N, in]."""
+    if kernel == 1:
+        return hidden
+    steps, reach = hidden.shape[0], kernel // 2
+    padded = jnp.pad(hidden, ((reach, reach), (0, 0), (0, 0)))
+    return jnp.concatenate([padded[i : i + steps] for i in range(kernel)], axis=-1)
+
+
+def _convolve_forward(weight: Array, hidden: Array, kernel: int) -> tuple[Array, tuple[Array, Array]]:
+    windows = _unfold(hidden, kernel)
+    return windows @ weight, (weight, windows)
+
+
+def _convolve_backward(kernel: int, residuals: tuple[Array, Array], slope: Array) -> tuple[Array, Array]:
+    weight, windows = residuals
+    turned = weight.reshape(kernel, -1, weight.shape[1])[::-1].swapaxes(1, 2).reshape(kernel * weight.shape[1], -1)
+    return jnp.einsum("tni,tno->io", windows, slope), _unfold(slope, kernel) @ turned
+
+
+_convolve.defvjp(_convolve_forward, _convolve_backward)
 
 
 def _lstm(layer: Parameters, hidden: Array) -> Array:
-    """Long short-term memory over steps: [N, T, in] to [N, T, width]."""
+    """Long short-term memory over time: [T, N, in] to [T, N, width]."""
     width = layer["weight"].shape[1] // 4
     inputs = hidden.shape[-1]
     incoming = hidden @ layer["weight"][:inputs] + layer["bias"]
@@ -159,9 +193,8 @@ def _lstm(layer: Parameters, hidden: Array) -> Array:
         output = jax.nn.sigmoid(gate_out) * jnp.tanh(cell)
         return (output, cell), output
 
-    zero = jnp.zeros((hidden.shape[0], width), hidden.dtype)
-    _, outputs = jax.lax.scan(step, (zero, zero), jnp.swapaxes(incoming, 0, 1))
-    return jnp.swapaxes(outputs, 0, 1)
+    zero = jnp.zeros((hidden.shape[1], width), hidden.dtype)
+    return jax.lax.scan(step, (zero, zero), incoming)[1]
 
 
 def _normalise(layer: Parameters, hidden: Array, training: bool) -> tuple[Array, Parameters]:
@@ -204,20 +237,39 @@ def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: Dens
     return jnp.sum(weights * jnp.mean(errors, axis=1)) / jnp.sum(weights)
 
 
-def train(
-    key: Array, state: Training, settings: DensityRatio, demonstrations: Array, policy: Array
-) -> tuple[Training, Array]:
-    """Train one network for one iteration of Algorithm 1; vmap for an ensemble.
+class Classes(NamedTuple):
+    """Descriptors of both classes."""
 
-    demonstrations: [n, T, features], policy: [m, T, features]. Both classes weigh the same whatever their numbers.
+    demonstrations: Array
+    """[n, T, features]"""
+    policy: Array
+    """[m, T, features]"""
+
+    def rows(self) -> tuple[Array, Array, Array]:
+        """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""
+        n, m = self.demonstrations.shape[0], self.policy.shape[0]
+        labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
+        weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), jnp.full(m, 1 / max(m, 1))])
+        return jnp.concatenate([self.demonstrations, self.policy]), labels, weights
+
+
+def held_out(settings: DensityRatio, samples: int) -> int:
+    """How many of a class's samples early stopping keeps for itself."""
+    return round(settings.validation * samples)
+
+
+def train(
+    key: Array, state: Training, settings: DensityRatio, training: Classes, validation: Classes
+) -> tuple[Training, Array]:
+    """Train one network for one iteration of Algorithm 1; vmap for an ensemble. Also returns the epochs trained.
+
     Early stopping looks at the validation loss after the warm-up, restores the best weights when patience runs out, and
-    keeps the last ones when all epochs were run. Returns the epochs that were trained, too.
+    keeps the last ones when all epochs were run. Since networks live through all iterations, validation demonstrations
+    must be the same in every iteration: drawn anew each time, they would be known from earlier training, and the loss
+    on them would not tell when the network starts to learn the demonstrations by heart.
     """
-    key_split_p, key_split_q, key_steps = jax.random.split(key, 3)
-    held_p, train_p = _split(key_split_p, demonstrations, settings.validation)
-    held_q, train_q = _split(key_split_q, policy, settings.validation)
-    samples, labels, weights = _both_classes(train_p, train_q)
-    held_samples, held_labels, held_weights = _both_classes(held_p, held_q)
+    samples, labels, weights = training.rows()
+    held_samples, held_labels, held_weights = validation.rows()
     optimiser = _optimiser(settings)
     batches = -(-samples.shape[0] // settings.batch)
 
@@ -239,7 +291,7 @@ def train(
         return Training(parameters, moments)
 
     def epoch(state: Training, number: Array) -> Training:
-        key_shuffle, key_dropout = jax.random.split(jax.random.fold_in(key_steps, number))
+        key_shuffle, key_dropout = jax.random.split(jax.random.fold_in(key, number))
         if batches == 1:
             return gradient_step(state, key_dropout, (samples, labels, weights))
         # The last batch is filled up with rows of weight zero.
@@ -255,12 +307,12 @@ def train(
         return jax.lax.scan(one_batch, state, items)[0]
 
     stops_early = held_samples.shape[0] > 0
-    first = settings.warmup - 1 if stops_early else settings.epochs
-    state = jax.lax.fori_loop(0, first, lambda i, state: epoch(state, i), state)
+    unwatched = settings.warmup if stops_early else settings.epochs
+    state = jax.lax.fori_loop(0, unwatched, lambda i, state: epoch(state, i), state)
     if not stops_early:
-        return state, jnp.asarray(first)
+        return state, jnp.asarray(unwatched)
 
-    def validated(carry):
+    def watched(carry):
         number, waited, best_loss, best, state = carry
         state = epoch(state, number)
         held_loss = loss(logits(state.parameters, settings, held_samples), held_labels, held_weights, settings)
@@ -268,30 +320,11 @@ def train(
         best = jax.tree.map(lambda new, old: jnp.where(better, new, old), state.parameters, best)
         return number + 1, jnp.where(better, 0, waited + 1), jnp.minimum(held_loss, best_loss), best, state
 
-    start = (jnp.asarray(first), jnp.asarray(0), jnp.asarray(jnp.inf), state.parameters, state)
-    goes_on = lambda carry: (carry[0] < settings.epochs) & (carry[1] < settings.patience)  # noqa: E731
-    number, waited, _, best, state = jax.lax.while_loop(goes_on, validated, start)
+    def goes_on(carry):
+        return (carry[0] < settings.epochs) & (carry[1] < settings.patience)
+
+    start = (jnp.asarray(unwatched), jnp.asarray(0), jnp.asarray(jnp.inf), state.parameters, state)
+    number, waited, _, best, state = jax.lax.while_loop(goes_on, watched, start)
     out_of_patience = waited >= settings.patience
     parameters = jax.tree.map(lambda b, last: jnp.where(out_of_patience, b, last), best, state.parameters)
     return Training(parameters, state.optimiser), number
-
-
-def _split(key: Array, samples: Array, share: float) -> tuple[Array, Array]:
-    """A random share of the samples, and the rest."""
-    held = round(share * samples.shape[0])
-    shuffled = samples[jax.random.permutation(key, samples.shape[0])]
-    return shuffled[:held], shuffled[held:]
-
-
-def _both_classes(demonstrations: Array, policy: Array) -> tuple[Array, Array, Array]:
-    """Samples, labels and weights of both classes together; the weights of each class sum to the same."""
-    n, m = demonstrations.shape[0], policy.shape[0]
-    labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
-    weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), jnp.full(m, 1 / max(m, 1))])
-    return jnp.concatenate([demonstrations, policy]), labels, weights
-
-
-def reward(ensemble: Parameters, settings: DensityRatio, descriptors: Array) -> Array:
-    """Mean over the ensemble [network, ...] of the summed logits: [N] for descriptors [N, T, features]."""
-    every = jax.vmap(lambda parameters: logits(parameters, settings, descriptors))(ensemble)
-    return jnp.mean(jnp.sum(every, axis=-1), axis=0)

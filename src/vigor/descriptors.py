@@ -46,7 +46,11 @@ def distance(a: Array, b: Array) -> Array:
 
 def distance_to(target: slice) -> Descriptor:
     """Distance of the end effector to the point that a slice of the context holds."""
-    return lambda motion: distance(motion.effector, motion.context[target])
+
+    def distance_to_target(motion: Motion) -> Array:
+        return distance(motion.effector, motion.context[target])
+
+    return distance_to_target
 
 
 def _differences(joints: Array, order: int) -> Array:
@@ -62,6 +66,16 @@ def squared_velocity(motion: Motion) -> Array:
 def squared_acceleration(motion: Motion) -> Array:
     """Sum over joints of squared second differences."""
     return jnp.sum(_differences(motion.joints, 2) ** 2, axis=-1)
+
+
+def mean_squared_velocity(motion: Motion) -> Array:
+    """Mean over joints of squared first differences."""
+    return jnp.mean(_differences(motion.joints, 1) ** 2, axis=-1)
+
+
+def mean_squared_acceleration(motion: Motion) -> Array:
+    """Mean over joints of squared second differences."""
+    return jnp.mean(_differences(motion.joints, 2) ** 2, axis=-1)
 
 
 def joint_squared_velocities(motion: Motion) -> Array:

@@ -3,7 +3,6 @@
 import json
 import os
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,10 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8") and None)
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -58,30 +60,28 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of an .npz; never unpickles."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise UserError(f"{path} is not an .npz file")
-            return {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path} is not a readable .npz file without pickled objects: {error}") from None
+    loaded = _load(path)
+    if isinstance(loaded, np.ndarray):
+        raise UserError(f"{path} holds a single array; an .npz file is expected")
+    return loaded
 
 
 def read_array(path: Path) -> np.ndarray:
     """The array of an .npy, or of an .npz that holds just one; never unpickles."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path} is not a readable .npy file without pickled objects: {error}") from None
+    loaded = _load(path)
     if isinstance(loaded, np.ndarray):
         return loaded
-    arrays = read_arrays(path)
-    if len(arrays) != 1:
-        raise UserError(f"{path} holds {len(arrays)} arrays; one is expected")
-    return next(iter(arrays.values()))
+    if len(loaded) != 1:
+        raise UserError(f"{path} holds {len(loaded)} arrays; one is expected")
+    return next(iter(loaded.values()))
+
+
+def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
+    if not path.is_file():
+        raise UserError(f"{path} does not exist")
+    try:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            return loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
+    except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
+        raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {error}") from None

@@ -25,14 +25,14 @@ class Quadratic(NamedTuple):
 
 
 def design(key: Array, samples: int, dimension: int) -> Array:
-    """Points z: [samples, D] for `from_gradients`: pairs (z, -z) along random orthogonal directions of length sqrt(D).
+    """Points z: [samples, D] for `from_gradients`: pairs z, -z along random orthogonal directions of length sqrt(D).
 
     Their mean is zero and, for 2 D samples, their covariance the identity, so that neither adds noise to the estimate.
     """
     blocks = -(-samples // (2 * dimension))
     directions = jnp.linalg.qr(jax.random.normal(key, (blocks, dimension, dimension)))[0]
     half = directions.reshape(-1, dimension)[: -(-samples // 2)] * jnp.sqrt(dimension)
-    return jnp.concatenate([half, -half])[:samples]
+    return jnp.stack([half, -half], axis=1).reshape(-1, dimension)[:samples]
 
 
 def from_gradients(noise: Array, values: Array, gradients: Array) -> Quadratic:

@@ -1,0 +1,51 @@
+"""The tasks that come with the package, and tasks that users write in files of their own."""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from vigor.errors import UserError
+from vigor.tasks.check import check
+from vigor.tasks.task import Region, Task
+
+TASKS = ("planar-reacher", "panda-reacher")
+
+__all__ = ["TASKS", "Region", "Task", "load_task"]
+
+
+def load_task(reference: str) -> Task:
+    """A task by name, or `path/to/file.py:NAME` for a task of the user's own, which is checked."""
+    if reference in TASKS:
+        return importlib.import_module(f"vigor.tasks.{reference.replace('-', '_')}").TASK
+    path, colon, name = reference.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        raise UserError(
+            f"there is no task {reference!r}; name one of {', '.join(TASKS)}, or path/to/file.py:NAME for your own"
+        )
+    task = getattr(_module(Path(path)), name, None)
+    if task is None:
+        raise UserError(f"{path} defines no {name}; name the variable that holds the task after the colon")
+    if not isinstance(task, Task):
+        raise UserError(f"{name} in {path} is a {type(task).__name__}; it must be a vigor.Task")
+    try:
+        check(task)
+    except UserError as error:
+        raise UserError(f"{name} in {path}: {error}") from None
+    return task
+
+
+def _module(path: Path):
+    if not path.is_file():
+        raise UserError(f"{path} does not exist; name a Python file that defines your task")
+    name = f"vigor_user_task_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from None
+    return module

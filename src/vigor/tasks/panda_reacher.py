@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from vigor.kinematics import panda
+from vigor.descriptors import mean_squared_acceleration, mean_squared_velocity
+from vigor.kinematics import PANDA_LIMITS, panda
 from vigor.promp import ProMP
-from vigor.tasks import reaching
+from vigor.tasks import generation, reaching
 from vigor.tasks.task import Region, Task
 
 FIRST, SECOND = slice(0, 3), slice(3, 6)
@@ -13,6 +14,10 @@ CENTRES = (0.5, 0.2, 0.6, 0.3, -0.1, 0.3)
 REACH = 0.1
 REST = (-0.00164022617, 0.273055217, -0.00226748028, -2.08909049, 0.000784062309, 2.32405213)
 """Resting pose of the human demonstrations, joints 1 to 6; joint 7 stays at 0."""
+
+POSTURE = (0.0, 0.1, 0.0, -1.9, 0.0, 1.7)
+POSTURE_DEVIATION = (1.0, 0.5, 1.0, 0.45, 0.9, 0.55)
+"""Joints that generated demonstrations prefer, mean and standard deviation: about as people did."""
 
 
 def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -27,15 +32,23 @@ def regions(context: np.ndarray) -> tuple[Region, ...]:
     )
 
 
+def postures(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Postures [count, 6] with the elbow up and the arm in front, turned in many ways."""
+    return rng.normal(POSTURE, POSTURE_DEVIATION, (count, 6))
+
+
 TASK = Task(
     name="panda-reacher",
     promp=ProMP(bases=8, dimensions=6, steps=50, start=REST, span=(0.01, 1.01)),
     context_names=("first x", "first y", "first z", "last x", "last y", "last z"),
     sample_contexts=sample_contexts,
     kinematics=panda(),
-    descriptors=reaching.geometric(FIRST, SECOND),
+    descriptors=reaching.distances_and(FIRST, SECOND, mean_squared_velocity, mean_squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
     distinct=0.3,
     regions=regions,
+    generate=generation.reacher(
+        panda(), REST, PANDA_LIMITS[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
+    ),
 )

@@ -9,25 +9,17 @@ from vigor.descriptors import Descriptor, Motion
 Array = jax.Array
 
 
-def geometric(first: slice, second: slice) -> tuple[Descriptor, ...]:
-    """Distances to both targets and the smoothness of the joints: 4 descriptors (paper, section 5)."""
-    return (
-        descriptors.distance_to(first),
-        descriptors.distance_to(second),
-        descriptors.squared_velocity,
-        descriptors.squared_acceleration,
-    )
+def distances_and(first: slice, second: slice, *smoothness: Descriptor) -> tuple[Descriptor, ...]:
+    """Distances to both targets, then descriptors of how smooth the motion is."""
+    return descriptors.distance_to(first), descriptors.distance_to(second), *smoothness
 
 
 def ablations(first: slice, second: slice) -> dict[str, tuple[Descriptor, ...]]:
     """The descriptor sets of the paper's appendix D."""
     return {
         "angles": (descriptors.joint_angles, descriptors.context),
-        "jointwise": (
-            descriptors.distance_to(first),
-            descriptors.distance_to(second),
-            descriptors.joint_squared_velocities,
-            descriptors.joint_squared_accelerations,
+        "jointwise": distances_and(
+            first, second, descriptors.joint_squared_velocities, descriptors.joint_squared_accelerations
         ),
     }
 

@@ -49,14 +49,15 @@ class Task:
     success_distance: float = 0.0
     """A motion succeeds when its distance is at most this."""
     distinct: float = 0.5
-    """Two plans are different solutions when their trajectories differ by more than this (root mean square over steps of
-    the joints' distance)."""
+    """Two plans are different solutions when their trajectories differ by more than this: the root mean square over
+    steps of the joints' distance."""
     regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
     """What a figure draws for a context: targets, obstacles."""
     other_descriptors: Mapping[str, Sequence[Descriptor]] = field(default_factory=dict)
     """Further descriptor sets by name, for ablations."""
-    generate: Callable[[np.random.Generator, np.ndarray, int], np.ndarray] | None = None
-    """Makes demonstrations: trajectories [contexts, n, T, dimensions] for contexts [contexts, context]."""
+    generate: Callable[[np.random.Generator, np.ndarray, int], list[np.ndarray]] | None = None
+    """Draws that many recordings [T, dimensions], each with a T of its own, that solve one context [context]; those
+    that fail as ProMPs are drawn again."""
 
     @property
     def context_dimension(self) -> int:

@@ -1,0 +1,302 @@
+"""The command line: `vigor train`, `evaluate`, `report` and `demos`."""
+
+import dataclasses
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import tyro
+from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, arg, subcommand
+
+from vigor import presets
+from vigor.algorithm import Config
+from vigor.errors import UserError
+
+Device = Literal["auto", "cpu", "gpu"]
+TaskName = Annotated[str, arg(metavar="TASK")]
+RunFolder = Annotated[Path, arg(metavar="RUN")]
+Folder = Annotated[Path, arg(metavar="DIR")]
+
+
+@dataclass(frozen=True)
+class Train:
+    """Learn from demonstrations: a mixture of movements for every training and test context."""
+
+    task: Positional[TaskName] = ""
+    """planar-reacher, panda-reacher, or path/to/file.py:NAME for a task of your own."""
+    demos: Path | None = None
+    """Folder with demonstrations (see `vigor demos`). Without it, the task generates demonstrations of its own."""
+    preset: Literal["default", "paper"] = "default"
+    """Settings to start from; `paper` are those of the paper's appendix E."""
+    train_contexts: int = 6
+    """Training contexts, drawn from those with demonstrations."""
+    test_contexts: int = 6
+    """Test contexts, drawn from all other contexts."""
+    test_contexts_file: Path | None = None
+    """Test contexts [n, C] in an .npy file, instead of drawn ones."""
+    demos_per_context: int = 5
+    """Demonstrations of each training context that are learned from."""
+    descriptors: str = "geometric"
+    """Descriptor set; the reachers also have `angles` and `jointwise`."""
+    raw: bool = False
+    """Learn from the recordings themselves, subsampled, instead of the ProMPs fitted to them."""
+    seed: int = 0
+    """Seed of the split and of everything random in training."""
+    device: Device = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    out: Path | None = None
+    """New folder for the run. Default: runs/TASK-NUMBER."""
+    resume: Path | None = None
+    """Continue the run in this folder, with its own settings."""
+    config: Config = field(default_factory=Config)
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Draw fresh samples of a run's policies and judge them."""
+
+    run: Positional[RunFolder]
+    """Folder of the run."""
+    samples: int = 100
+    """Samples per component."""
+    seed: int = 0
+    """Seed of the samples."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Draw a run's figures and write its report.html again."""
+
+    run: Positional[RunFolder]
+    """Folder of the run."""
+
+
+@dataclass(frozen=True)
+class DemosGenerate:
+    """Make demonstrations with the task's own generator. They are generated, not human."""
+
+    task: Positional[TaskName]
+    """planar-reacher, panda-reacher, or path/to/file.py:NAME."""
+    out: Path
+    """New folder for the demonstrations."""
+    seed: int = 0
+    """The same seed makes the same demonstrations."""
+    contexts: int = 12
+    """Contexts with demonstrations."""
+    per_context: int = 10
+    """Demonstrations of each."""
+
+
+@dataclass(frozen=True)
+class DemosImport:
+    """Read demonstrations of another layout and keep those that succeed as ProMPs."""
+
+    task: Positional[TaskName]
+    """planar-reacher, panda-reacher, or path/to/file.py:NAME."""
+    path: Positional[Path]
+    """The authors' repository or a folder in it (published, published-raw), a folder (csv), or a file (npz)."""
+    format: Literal["published", "published-raw", "csv", "npz"]
+    """`published`: the ProMPs of github.com/NiklasFreymuth/VIGOR; `published-raw`: its recordings (planar reacher);
+    `csv`: contexts.csv and demonstrations/CONTEXT_NAME.csv; `npz`: contexts, context_of, trajectories."""
+    out: Path
+    """New folder for the demonstrations."""
+
+
+@dataclass(frozen=True)
+class DemosCheck:
+    """Check a folder with demonstrations and say what is in it."""
+
+    folder: Positional[Folder]
+    """Folder with demonstrations."""
+    task: str | None = None
+    """Only needed for a task of your own: path/to/file.py:NAME."""
+
+
+@dataclass(frozen=True)
+class DemosShow:
+    """Draw a folder's demonstrations."""
+
+    folder: Positional[Folder]
+    """Folder with demonstrations."""
+    task: str | None = None
+    """Only needed for a task of your own: path/to/file.py:NAME."""
+    out: Path | None = None
+    """The picture's file. Default: demonstrations.png in the folder."""
+
+
+Demos = Annotated[
+    Annotated[DemosGenerate, subcommand("generate")]
+    | Annotated[DemosImport, subcommand("import")]
+    | Annotated[DemosCheck, subcommand("check")]
+    | Annotated[DemosShow, subcommand("show")],
+    arg(name=""),
+]
+
+
+@dataclass(frozen=True)
+class DemosCommand:
+    """Make, import, check and draw demonstrations."""
+
+    action: Demos
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point of `vigor`. Bad input is one sentence and exit code 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        _run(_parse(given), given)
+    except UserError as error:
+        print(f"vigor: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parse(given: list[str]) -> Any:
+    return tyro.cli(
+        Annotated[Train, subcommand("train", default=_train_defaults(given))]
+        | Annotated[Evaluate, subcommand("evaluate")]
+        | Annotated[Report, subcommand("report")]
+        | Annotated[DemosCommand, subcommand("demos")],
+        args=given,
+        prog="vigor",
+        description="Versatile robot behaviour from a handful of demonstrations.",
+        config=(OmitArgPrefixes, OmitSubcommandPrefixes),
+    )
+
+
+def _train_defaults(given: list[str]) -> Train:
+    """Defaults of `vigor train` for the task and the preset that the command names."""
+    name = next((value for flag, value in zip(given, given[1:], strict=False) if flag == "--preset"), "default")
+    name = next((word.partition("=")[2] for word in given if word.startswith("--preset=")), name)
+    task = next((word for word in given if word in presets.TASKS), "")
+    return Train(config=presets.preset(task, name if name in presets.NAMES else "default"))
+
+
+def _run(command: Any, given: list[str]) -> None:
+    match command:
+        case Train():
+            _train(command, given)
+        case Evaluate():
+            _evaluate(command)
+        case Report():
+            from vigor import run
+
+            print(run.draw(command.run))
+        case DemosCommand():
+            _demos(command.action)
+
+
+def _use_device(device: Device) -> None:
+    import jax
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
+    jax.config.update("jax_compilation_cache_dir", str(cache))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    if device != "auto":
+        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
+    try:
+        jax.devices()
+    except RuntimeError:
+        raise UserError(f"there is no {device} that JAX can use here; choose another --device") from None
+
+
+def _train(command: Train, given: list[str]) -> None:
+    from vigor import files, run
+    from vigor.terminal import progress_bar, results_table
+
+    _use_device(command.device)
+    if command.resume is not None:
+        plain = dataclasses.replace(command, resume=None, device="auto")
+        if plain != dataclasses.replace(_train_defaults([]), task=command.task) or (
+            command.task and command.task != run.load_setup(command.resume).task
+        ):
+            raise UserError("--resume continues a run with its own settings; give no others beside it")
+        folder = command.resume
+        setup = run.load_setup(folder)
+    else:
+        if not command.task:
+            raise UserError("name a task: planar-reacher, panda-reacher, or path/to/file.py:NAME")
+        test: int | list[list[float]] = command.test_contexts
+        if command.test_contexts_file is not None:
+            values = files.read_array(command.test_contexts_file)
+            if values.ndim != 2 or not np.issubdtype(values.dtype, np.number) or not np.all(np.isfinite(values)):
+                raise UserError(f"{command.test_contexts_file} must hold finite numbers [contexts, context]")
+            test = values.astype(float).tolist()
+        setup = run.Setup(
+            task=command.task,
+            demos=None if command.demos is None else str(command.demos),
+            seed=command.seed,
+            train_contexts=command.train_contexts,
+            test_contexts=test,
+            demos_per_context=command.demos_per_context,
+            descriptors=command.descriptors,
+            raw=command.raw,
+            config=command.config,
+            command=shlex.join(["vigor", *given]),
+            date=datetime.now().astimezone().isoformat(timespec="seconds"),
+        )
+        folder = command.out if command.out is not None else _free_folder(setup.task)
+    try:
+        with progress_bar() as show:
+            result = run.resume(folder, show) if command.resume else run.train(setup, folder, show)
+    except (run.Interrupted, KeyboardInterrupt) as stop:
+        print(f"vigor: {str(stop) or 'stopped'}; continue with: vigor train --resume {folder}", file=sys.stderr)
+        sys.exit(130)
+    results_table(result)
+    print(f"Report: {run.draw(folder)}")
+
+
+def _free_folder(task: str) -> Path:
+    stem = Path(task.partition(":")[0]).stem
+    number = 1
+    while (folder := Path("runs") / f"{stem}-{number}").exists():
+        number += 1
+    return folder
+
+
+def _evaluate(command: Evaluate) -> None:
+    from vigor import evaluation, run
+    from vigor.terminal import results_table
+
+    if command.samples < 1 or command.seed < 0:
+        raise UserError("--samples must be positive and --seed must not be negative")
+    _use_device("auto")
+    setup, task, learned = run.load_policies(command.run)
+    judged = evaluation.evaluate(task, learned, command.samples, command.seed)
+    results_table({"task": task.name, "method": setup.method, "train": judged.train, "test": judged.test})
+
+
+def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> None:
+    from vigor import demonstrations, figures, terminal
+    from vigor.tasks import load_task
+
+    _use_device("cpu")
+    match command:
+        case DemosGenerate():
+            task = load_task(command.task)
+            made = demonstrations.generate(task, command.seed, command.contexts, command.per_context)
+            demonstrations.save(made, command.out)
+            terminal.demonstrations_table(task, made)
+        case DemosImport():
+            task = load_task(command.task)
+            imported = demonstrations.import_demonstrations(task, command.format, command.path)
+            demonstrations.save(imported, command.out)
+            terminal.demonstrations_table(task, imported)
+        case DemosCheck() | DemosShow():
+            name = command.task or demonstrations.load(command.folder).task
+            task = load_task(name)
+            loaded = demonstrations.load(command.folder, task)
+            if isinstance(command, DemosCheck):
+                terminal.demonstrations_table(task, loaded)
+            else:
+                path = command.out or command.folder / "demonstrations.png"
+                joints = demonstrations.trajectories(task, loaded)
+                figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
+                print(path)

@@ -1,0 +1,158 @@
+"""How good and how versatile policies are: success of every component's samples, ranked, and distinct solutions.
+
+The paper draws samples of every component of every context, ranks the components by success, and reports the best one.
+Beside it stands what a user gets who draws a plan without knowing the ground truth: the success of the whole mixture.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from scipy.cluster import hierarchy
+
+from vigor import mixture
+from vigor.policies import Policies
+from vigor.promp import rollout
+from vigor.tasks.task import Task
+
+SAMPLES = 100
+"""Samples per component, as in the paper."""
+_COMPARED = 20
+"""Samples per component that are looked at for distinct solutions."""
+_BLOCK = 64
+"""Contexts that are sampled at a time, to bound memory."""
+
+_sample = jax.jit(
+    jax.vmap(mixture.sample_components, in_axes=(0, 0, None)),
+    static_argnums=2,
+)
+
+
+@dataclass(frozen=True)
+class Versatility:
+    """How many ways a context's policy knows; meaningless without the success rate beside it."""
+
+    working_components: float
+    """Components that succeed in at least half their samples."""
+    distinct_solutions: float
+    """Distinct solutions among the means of the working components."""
+    entropy: float
+    """Entropy of the distinct solutions among successful samples, over the logarithm of the number of components."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Figures of every component of every context; training contexts come first."""
+
+    policies: Policies
+    success: np.ndarray
+    """[context, component]: share of successful samples."""
+    distance: np.ndarray
+    """[context, component]: mean distance of the samples."""
+    versatility: tuple[Versatility, ...]
+    """By context."""
+
+    def summary(self, rows: slice) -> dict[str, Any]:
+        """Means over some contexts, and the figures of each, as `result.json` has them."""
+        success, distance = self.success[rows], self.distance[rows]
+        if not len(success):
+            return {}
+        weights = np.exp(np.asarray(self.policies.mixtures.log_weights[rows], np.float64))
+        versatility = [item.__dict__ for item in self.versatility[rows]]
+        return {
+            "success_best": float(success.max(axis=1).mean()),
+            "success_mixture": float((weights * success).sum(axis=1).mean()),
+            "success_components": np.sort(success, axis=1)[:, ::-1].mean(axis=0).tolist(),
+            "distance_best": float(distance.min(axis=1).mean()),
+            "versatility": {name: float(np.mean([item[name] for item in versatility])) for name in versatility[0]},
+            "contexts": [
+                {
+                    "context": context.tolist(),
+                    "success": s.tolist(),
+                    "distance": d.tolist(),
+                    "weights": w.tolist(),
+                    "versatility": v,
+                }
+                for context, s, d, w, v in zip(
+                    self.policies.contexts[rows], success, distance, weights, versatility, strict=True
+                )
+            ],
+        }
+
+    @property
+    def train(self) -> dict[str, Any]:
+        return self.summary(slice(0, self.policies.training))
+
+    @property
+    def test(self) -> dict[str, Any]:
+        return self.summary(slice(self.policies.training, None))
+
+
+def evaluate(task: Task, policies: Policies, samples: int = SAMPLES, seed: int = 0) -> Evaluation:
+    """Draw samples of every component of every context and judge them by the task's own metric."""
+    blocks = [_evaluate(task, policies, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)]
+    success, distance, versatility = zip(*blocks, strict=True)
+    return Evaluation(
+        policies, np.concatenate(success), np.concatenate(distance), tuple(v for block in versatility for v in block)
+    )
+
+
+def _evaluate(
+    task: Task, policies: Policies, samples: int, seed: int, first: int
+) -> tuple[np.ndarray, np.ndarray, list[Versatility]]:
+    """Success, distance [context, component] and versatility of a block of contexts."""
+    contexts = policies.contexts[first : first + _BLOCK]
+    mixtures = jax.tree.map(lambda leaf: leaf[first : first + _BLOCK], policies.mixtures)
+    count, components = mixtures.means.shape[:2]
+    # A context's samples do not depend on which other contexts are evaluated with it.
+    keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(first, first + count))
+    joints = np.asarray(rollout(task.promp, _sample(keys, mixtures, samples)))
+    owner = np.repeat(contexts, components * samples, axis=0)
+    distances = task.distances(joints.reshape(-1, *joints.shape[-2:]), owner.astype(np.float32))
+    distances = distances.reshape(count, components, samples)
+    succeeded = task.succeeds(distances)
+    means = np.asarray(rollout(task.promp, mixtures.means))
+    versatility = [
+        _versatility(task, np.exp(np.asarray(mixtures.log_weights[i])), means[i], joints[i], succeeded[i])
+        for i in range(count)
+    ]
+    return succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
+
+
+def _versatility(
+    task: Task, weights: np.ndarray, means: np.ndarray, joints: np.ndarray, succeeded: np.ndarray
+) -> Versatility:
+    """Versatility of one context: weights [component], means [component, T, dimensions], joints [component, sample, ...]."""
+    components = len(weights)
+    working = succeeded.mean(axis=1) >= 0.5
+    known = succeeded[:, :_COMPARED]
+    plans = joints[:, :_COMPARED][known]
+    solutions = distinct_solutions(plans, task.distinct)
+    shares = np.bincount(solutions, np.repeat(weights, known.sum(axis=1))) if len(plans) else np.zeros(1)
+    return Versatility(
+        float(working.sum()),
+        float(len(np.unique(distinct_solutions(means[working], task.distinct)))),
+        normalised_entropy(shares, components),
+    )
+
+
+def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
+    """A solution's number [n] for every trajectory [n, T, dimensions].
+
+    Trajectories are clustered with average linkage by the root mean square over steps of the joints' distance; clusters
+    that are on average more than `threshold` apart are different solutions.
+    """
+    if len(joints) < 2:
+        return np.zeros(len(joints), int)
+    flat = joints.reshape(len(joints), -1).astype(np.float64) / np.sqrt(joints.shape[1])
+    return hierarchy.fcluster(hierarchy.linkage(flat, "average"), threshold, "distance") - 1
+
+
+def normalised_entropy(shares: np.ndarray, behaviours: int) -> float:
+    """Entropy of the shares [n], which need not sum to one, to the base of `behaviours`; at most 1, and 0 if empty."""
+    total = shares.sum()
+    if total <= 0 or behaviours < 2:
+        return 0.0
+    p = shares[shares > 0] / total
+    return float(min(1.0, -np.sum(p * np.log(p)) / np.log(behaviours)))

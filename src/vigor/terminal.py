@@ -1,0 +1,93 @@
+"""What the command line shows: a progress bar with the figures that matter, and tables."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from vigor import demonstrations
+from vigor.demonstrations import Demonstrations
+from vigor.run import Progress as Step
+from vigor.tasks import Task
+
+_console = Console(highlight=False)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[Step], None]]:
+    """A function that shows a run's progress: a bar on a terminal, plain lines in a log."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    if not _console.is_terminal:
+        yield _log
+        return
+    with Progress(*columns, console=_console) as bar:
+        row = bar.add_task("compiling", total=None)
+
+        def show(step: Step) -> None:
+            description = _figures(step) if step.test else "training" if step.iteration else "compiling"
+            bar.update(row, description=description, completed=step.iteration, total=step.iterations)
+
+        yield show
+
+
+def _log(step: Step) -> None:
+    if step.iteration % 50 == 0 or step.iteration == step.iterations:
+        print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)
+
+
+def _figures(step: Step) -> str:
+    if not step.test:
+        return ""
+    return f"success: best {step.test['success_best']:.2f}, mixture {step.test['success_mixture']:.2f}"
+
+
+def results_table(result: dict[str, Any]) -> None:
+    """Success, distance and versatility on training and test contexts."""
+    parts = {name: result[name] for name in ("train", "test") if result[name]}
+    table = Table(title=f"{result['task']}, {result['method']}", title_justify="left")
+    table.add_column("")
+    for name, part in parts.items():
+        table.add_column(f"{name} ({len(part['contexts'])} contexts)", justify="right")
+
+    def row(label: str, value: Callable[[dict[str, Any]], str]) -> None:
+        table.add_row(label, *(value(part) for part in parts.values()))
+
+    row("success, best component", lambda part: f"{part['success_best']:.3f}")
+    row("success, mixture", lambda part: f"{part['success_mixture']:.3f}")
+    row("success, components ranked", lambda part: " ".join(f"{value:.2f}" for value in part["success_components"]))
+    row("distance, best component", lambda part: f"{part['distance_best']:.4f}")
+    row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
+    row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
+    row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
+    _console.print(table)
+
+
+def demonstrations_table(task: Task, shown: Demonstrations) -> None:
+    """Numbers, success and variety of demonstrations by context."""
+    summary = demonstrations.summary(task, shown)
+    table = Table(title=f"{task.name}: {len(shown.context_of)} demonstrations, {shown.source}", title_justify="left")
+    for name in ("context", "values", "demonstrations", "success", "distance", "distinct", "spread"):
+        table.add_column(name, justify="left" if name == "values" else "right")
+    for i, context in enumerate(summary.contexts):
+        table.add_row(
+            str(context),
+            " ".join(f"{value:.2f}" for value in shown.contexts[context]),
+            str(summary.counts[i]),
+            f"{summary.success[i]:.2f}",
+            f"{summary.distance[i]:.3f}",
+            str(summary.solutions[i]),
+            f"{summary.spread[i]:.2f}",
+        )
+    _console.print(table)
+    rest = len(shown.contexts) - len(summary.contexts)
+    _console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")
