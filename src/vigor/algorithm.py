@@ -222,9 +222,8 @@ def update(
         noise = jax.random.normal(key, (count, components, samples, dimension))
         flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
         owner = jnp.repeat(contexts, components * samples, axis=0)
-        values = _by_chunks(
-            lambda w, c: jnp.mean(jax.vmap(reward, (0, None, None))(ensemble, w, c), axis=0), flat, owner
-        )
+        scored = jax.vmap(reward, (0, None, None))
+        values = _by_chunks(lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
         model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
 
     step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, config.kl_bound)))(model)

@@ -1,6 +1,7 @@
 """The command line: `vigor train`, `evaluate`, `report` and `demos`."""
 
 import dataclasses
+import itertools
 import os
 import shlex
 import sys
@@ -173,7 +174,7 @@ def _parse(given: list[str]) -> Any:
 
 def _train_defaults(given: list[str]) -> Train:
     """Defaults of `vigor train` for the task and the preset that the command names."""
-    name = next((value for flag, value in zip(given, given[1:], strict=False) if flag == "--preset"), "default")
+    name = next((value for flag, value in itertools.pairwise(given) if flag == "--preset"), "default")
     name = next((word.partition("=")[2] for word in given if word.startswith("--preset=")), name)
     task = next((word for word in given if word in presets.TASKS), "")
     return Train(config=presets.preset(task, name if name in presets.NAMES else "default"))

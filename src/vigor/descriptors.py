@@ -1,7 +1,7 @@
 """Geometric descriptors: pure functions from a motion to one or more numbers per time step.
 
-A task lists the descriptors it wants; `describe` puts them side by side. Every function here takes one motion and returns
-[T] or [T, features]; `jax.vmap` lifts it over samples, components and contexts.
+A task lists the descriptors it wants; `describe` puts them side by side. Every function here takes one motion and
+returns [T] or [T, features]; `jax.vmap` lifts it over samples, components and contexts.
 """
 
 from collections.abc import Callable, Sequence

@@ -123,7 +123,11 @@ def _evaluate(
 def _versatility(
     task: Task, weights: np.ndarray, means: np.ndarray, joints: np.ndarray, succeeded: np.ndarray
 ) -> Versatility:
-    """Versatility of one context: weights [component], means [component, T, dimensions], joints [component, sample, ...]."""
+    """Versatility of one context.
+
+    weights: [component], means: [component, T, dimensions], joints: [component, sample, T, dimensions],
+    succeeded: [component, sample].
+    """
     components = len(weights)
     working = succeeded.mean(axis=1) >= 0.5
     known = succeeded[:, :_COMPARED]

@@ -62,7 +62,7 @@ class SerialChain:
 
 
 def path(coordinates: Array) -> Array:
-    """The kinematics of a point that is moved directly: points [..., 1, dimensions] of coordinates [..., dimensions]."""
+    """The kinematics of a point that is moved directly: points [..., 1, n] of coordinates [..., n]."""
     return coordinates[..., None, :]
 
 

@@ -1,8 +1,8 @@
 """A run and the folder it leaves: settings, checkpoints, evaluations, figures, results.
 
 A run killed at any moment goes on from its last checkpoint and ends with exactly the result of one left alone: every
-random number comes from the seed and the iteration, evaluations happen at fixed iterations, and a checkpoint is one file
-that is written whole.
+random number comes from the seed and the iteration, evaluations happen at fixed iterations, and a checkpoint is one
+file that is written whole.
 """
 
 import dataclasses
@@ -161,7 +161,8 @@ def _carry_on(
                 states, ensembles = algorithm.advance(task, config, problems, states, count)
                 networks.append(jax.tree.map(lambda leaf, count=count: leaf[:count, 0], ensembles))
                 done = int(states.iteration[0])
-                report(Progress(done, config.iterations, time.perf_counter() - begun, last))
+                if done < stop:
+                    report(Progress(done, config.iterations, time.perf_counter() - begun, last))
             if done == stop:
                 current = _policies(split, states)
                 judged = evaluation.evaluate(task, current)
@@ -179,6 +180,7 @@ def _carry_on(
             if interrupted.is_set() and done < config.iterations:
                 raise Interrupted(f"stopped after {done} of {config.iterations} iterations")
     seconds = time.perf_counter() - begun
+    report(Progress(done, config.iterations, seconds, last))
     _merge_ensembles(folder)
     return _finish(setup, folder, task, shown, split, _policies(split, states), metrics, seconds)
 
