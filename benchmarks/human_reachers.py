@@ -9,6 +9,7 @@ Writes human_reachers.json, and human_reachers.md with the paper's figures besid
 import argparse
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ PAPER = {"planar-reacher": 0.991, "panda-reacher": 0.9965}
 """Mean success of the best component on test contexts, 10 seeds (paper, appendix C)."""
 
 
-def measure(name: str, path: Path, seeds: int, preset_name: str) -> dict[str, Any]:
+def measure(name: str, path: Path, seeds: int, preset_name: str, **changes: Any) -> dict[str, Any]:
     """Train and evaluate a task with seeds 0, 1, ...: 6 training and 6 test contexts, 5 demonstrations each."""
-    task, config = load_task(name), preset(name, preset_name)
+    task, config = load_task(name), replace(preset(name, preset_name), **changes)
     shown = demonstrations.import_demonstrations(task, "published", path)
     splits = [demonstrations.split(shown, task, seed, 6, 6, 5) for seed in range(seeds)]
     problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]

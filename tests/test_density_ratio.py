@@ -27,10 +27,19 @@ def network(settings, seed=0, features=FEATURES):
     return initial(jax.random.key(seed), settings, features)
 
 
+def classes(demonstrations, policy):
+    """Both classes, every policy sample counting the same."""
+    return Classes(demonstrations, policy, np.ones(len(policy), np.float32))
+
+
+def samples_of(both):
+    return np.concatenate([both.demonstrations, both.policy])
+
+
 def train(seed, state, settings, training, validation=None):
     """Network and epochs after training; without validation samples all epochs are trained."""
     if validation is None:
-        validation = Classes(training.demonstrations[:0], training.policy[:0])
+        validation = jax.tree.map(lambda leaf: leaf[:0], training)
     return compiled_train(jax.random.key(seed), state, settings, training, validation)
 
 
@@ -112,16 +121,19 @@ def shake_statistics(parameters):
     return parameters | {"layers": layers}
 
 
-@pytest.mark.parametrize("batch_norm", [False, True], ids=["plain", "batch norm"])
 @pytest.mark.parametrize(
     "settings",
-    [SMALL, replace(SMALL, kernel=5, layers=1), replace(SMALL, network="mlp"), replace(SMALL, network="lstm")],
-    ids=["cnn", "wide cnn", "mlp", "lstm"],
+    [
+        SMALL,
+        replace(SMALL, kernel=5, layers=1, batch_norm=True),
+        replace(SMALL, network="mlp"),
+        replace(SMALL, network="lstm", batch_norm=True),
+    ],
+    ids=["cnn", "wide cnn with batch norm", "mlp", "lstm with batch norm"],
 )
-def test_logits_are_those_of_plain_loops(settings, batch_norm):
-    settings = replace(settings, batch_norm=batch_norm)
+def test_logits_are_those_of_plain_loops(settings):
     parameters = network(settings).parameters
-    if batch_norm:
+    if settings.batch_norm:
         parameters = shake_statistics(parameters)
     descriptors = some_descriptors()
     found = logits(parameters, settings, descriptors)
@@ -211,7 +223,7 @@ def test_dropout_drops_its_share_and_keeps_the_mean(probability):
     gradient = output_gradient(
         one_epoch(width=width, dropout=probability),
         constant_network(width, 20.0),
-        Classes(jnp.zeros((1, 1, FEATURES)), jnp.zeros((1, 1, FEATURES))),
+        classes(jnp.zeros((1, 1, FEATURES)), jnp.zeros((1, 1, FEATURES))),
     )
     units = 2 * gradient["weight"][:, 0]
     dropped = np.abs(units) < 1e-6
@@ -226,17 +238,27 @@ def test_both_classes_weigh_the_same(demonstrations, policy):
     gradient = output_gradient(
         one_epoch(width=4),
         constant_network(4, 0.0),
-        Classes(jnp.zeros((demonstrations, 3, FEATURES)), jnp.ones((policy, 3, FEATURES))),
+        classes(jnp.zeros((demonstrations, 3, FEATURES)), jnp.ones((policy, 3, FEATURES))),
     )
     np.testing.assert_allclose(gradient["bias"], 0.0, atol=1e-6)
+
+
+def test_policy_samples_count_by_their_shares():
+    """Samples that do not count leave no trace, and the others weigh as much as all demonstrations."""
+    demonstrations, policy = some_descriptors(4), some_descriptors(6, seed=1)
+    settings, shares = one_epoch(width=4), np.array([1, 0, 0.5, 0, 0, 0.5], np.float32)
+    parameters = network(settings).parameters
+    found = output_gradient(settings, parameters, Classes(demonstrations, policy, shares))
+    repeated = classes(np.repeat(demonstrations, 2, axis=0), policy[[0, 0, 2, 5]])
+    assert_same(found, output_gradient(settings, parameters, repeated), rtol=1e-4, atol=1e-6)
 
 
 def test_running_statistics_become_those_of_the_data():
     settings = one_epoch(width=5, batch_norm=True, learning_rate=1e-9, epochs=30)
     state = network(settings)
-    training = Classes(3 + some_descriptors(20), 2 * some_descriptors(30, seed=1))
+    training = classes(3 + some_descriptors(20), 2 * some_descriptors(30, seed=1))
     after, _ = train(0, state, settings, training)
-    samples = np.concatenate(training)
+    samples = samples_of(training)
     phase = np.broadcast_to(np.linspace(0, 1, STEPS)[:, None], (50, STEPS, 1))
     before, layer = state.parameters["layers"][0], after.parameters["layers"][0]
     hidden = np.concatenate([samples, phase], axis=2) @ np.asarray(before["weight"]) + np.asarray(before["bias"])
@@ -258,7 +280,7 @@ def gaussian_classes(demonstrations, policy, seed=0):
     rng = np.random.default_rng(seed)
     p = rng.normal(SHIFT, 1, (demonstrations, len(SHIFT)))
     q = rng.normal(0, 1, (policy, len(SHIFT)))
-    return Classes(p[..., None].astype(np.float32), q[..., None].astype(np.float32))
+    return classes(p[..., None].astype(np.float32), q[..., None].astype(np.float32))
 
 
 def learned(settings, demonstrations=2_000, policy=2_000):
@@ -266,7 +288,7 @@ def learned(settings, demonstrations=2_000, policy=2_000):
     training, held = gaussian_classes(demonstrations, policy), gaussian_classes(200, 200, seed=1)
     after, epochs = train(0, network(settings, features=1), settings, training, held)
     assert settings.warmup <= epochs <= settings.epochs
-    fresh = np.concatenate(gaussian_classes(500, 500, seed=2))
+    fresh = samples_of(gaussian_classes(500, 500, seed=2))
     return np.asarray(logits(after.parameters, settings, fresh)), step_ratios(fresh)
 
 
@@ -310,7 +332,7 @@ def test_unequal_numbers_do_not_shift_the_ratio():
 
 def noise_classes(seed=0):
     """Two classes that do not differ."""
-    return Classes(*np.random.default_rng(seed).normal(size=(2, 20, 3, FEATURES)).astype(np.float32))
+    return classes(*np.random.default_rng(seed).normal(size=(2, 20, 3, FEATURES)).astype(np.float32))
 
 
 def updates(state):
@@ -372,7 +394,7 @@ def test_an_ensemble_trains_like_its_networks_one_by_one():
 def two_kinds(first, second):
     """Classes of 5 samples that are all +.5 or -.5, the first so many of them those of their own class."""
     signs = np.array([[1] * first + [-1] * second, [-1] * first + [1] * second])
-    return Classes(*np.broadcast_to(0.5 * signs[..., None, None], (2, 5, 3, FEATURES)).astype(np.float32))
+    return classes(*np.broadcast_to(0.5 * signs[..., None, None], (2, 5, 3, FEATURES)).astype(np.float32))
 
 
 PURE, MIXED = two_kinds(5, 0), two_kinds(3, 2)
@@ -390,7 +412,7 @@ def networks_by_epoch(start, epochs):
 
 
 def mixed_loss(parameters):
-    step_logits = logits(parameters, STEADY, np.concatenate(MIXED))
+    step_logits = logits(parameters, STEADY, samples_of(MIXED))
     return float(density_ratio.loss(step_logits, jnp.repeat(jnp.asarray([1, 0]), 5), jnp.ones(10), STEADY))
 
 

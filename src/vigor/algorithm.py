@@ -4,6 +4,7 @@ One iteration is one pure function of a state; many iterations, or a batch of ru
 Randomness comes from the run's key folded with the iteration, so a resumed run repeats the uninterrupted one exactly.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 from vigor import density_ratio, mixture, surrogate
 from vigor.demonstrations import Demonstrations, Split, trajectories
 from vigor.density_ratio import Classes, DensityRatio
-from vigor.errors import UserError
+from vigor.errors import UserError, check_choices
 from vigor.mixture import Mixture
 from vigor.tasks.task import Task
 from vigor.trust_region import kl_bounded_step, reweight
@@ -44,14 +45,17 @@ class Config:
     """Component weights: equal throughout (the paper's), or trained."""
     memory: int = 1
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
-    compared: Literal["training", "all"] = "training"
-    """Contexts whose policy samples are compared with demonstrations: the demonstrated ones, or all (the paper's)."""
+    compared: Literal["attained", "all", "training"] = "attained"
+    """Contexts whose policy samples the networks see: all, those out of reach less; all (paper); demonstrated ones."""
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
     """The networks and their training."""
 
     def __post_init__(self) -> None:
-        if min(self.iterations, self.components, self.samples, self.memory) < 1 or self.kl_bound <= 0:
-            raise UserError("iterations, components, samples, memory and kl_bound must be positive")
+        check_choices(self)
+        if min(self.iterations, self.components, self.samples, self.memory) < 1:
+            raise UserError("iterations, components, samples and memory must be positive")
+        if not 0 < self.kl_bound < math.inf:
+            raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
         if self.surrogate == "gradients" and self.samples % self.density_ratio.networks:
             raise UserError(
                 f"samples ({self.samples}) must be a multiple of the number of networks ({self.density_ratio.networks})"
@@ -76,6 +80,15 @@ class Problem(NamedTuple):
         return jnp.concatenate([self.train_contexts, self.test_contexts])
 
 
+class PolicySamples(NamedTuple):
+    """Descriptors of policy samples."""
+
+    descriptors: Array
+    """[..., network, sample, T, features]"""
+    context: Array
+    """[..., network, sample]: which context each belongs to."""
+
+
 class State(NamedTuple):
     """Everything an iteration changes."""
 
@@ -85,8 +98,10 @@ class State(NamedTuple):
     """One mixture per context."""
     ensemble: density_ratio.Training
     """[network, ...]"""
-    memory: Array
-    """[memory, network, sample, T, features]: descriptors of recent policy samples, newest first."""
+    memory: PolicySamples
+    """[memory, network, sample, ...]: recent policy samples, newest first."""
+    shares: Array
+    """[context]: how much a context's policy samples count when the networks are trained."""
     epochs: Array
     """[network]: epochs trained in the last iteration."""
     reward: Array
@@ -95,6 +110,12 @@ class State(NamedTuple):
 
 def initial(task: Task, config: Config, problem: Problem) -> State:
     """Mixtures and networks before the first iteration."""
+    needed = task.promp.weights * (task.promp.weights + 3) // 2 + 2
+    if config.surrogate == "values" and config.samples < needed:
+        raise UserError(
+            f"a quadratic model from values of {task.promp.weights} weights needs at least {needed} samples, not "
+            f"{config.samples}; raise --samples or use --surrogate gradients"
+        )
     contexts = problem.contexts.shape[0]
     key_mixtures, key_networks, key_memory = jax.random.split(jax.random.fold_in(problem.key, _START), 3)
     mixtures = jax.vmap(partial(mixture.initial, components=config.components, dimension=task.promp.weights))(
@@ -103,14 +124,15 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
     ensemble = jax.vmap(lambda key: density_ratio.initial(key, config.density_ratio, task.features))(
         jax.random.split(key_networks, config.density_ratio.networks)
     )
-    memory = jnp.stack(
-        [_policy_samples(key, task, config, problem, mixtures) for key in jax.random.split(key_memory, config.memory)]
+    memory = jax.vmap(lambda key: _policy_samples(key, task, config, problem, mixtures))(
+        jax.random.split(key_memory, config.memory)
     )
     return State(
         jnp.zeros((), jnp.int32),
         mixtures,
         ensemble,
         memory,
+        jnp.ones(contexts),
         jnp.zeros(config.density_ratio.networks, jnp.int32),
         jnp.zeros((contexts, config.components)),
     )
@@ -123,7 +145,7 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
 
     # Gather new policy samples.
     fresh = _policy_samples(key_samples, task, config, problem, state.mixtures)
-    memory = jnp.concatenate([fresh[None], state.memory[:-1]])
+    memory = jax.tree.map(lambda new, old: jnp.concatenate([new[None], old[:-1]]), fresh, state.memory)
 
     # Train the discriminators (Eq. 3).
     networks = config.density_ratio.networks
@@ -131,15 +153,16 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
         lambda key, network, training, validation: density_ratio.train(
             key, network, config.density_ratio, training, validation
         )
-    )(jax.random.split(key_networks, networks), state.ensemble, *_split(config, problem, memory))
+    )(jax.random.split(key_networks, networks), state.ensemble, *_split(config, problem, memory, state.shares))
 
     # Update the policy of every context with the discriminators (Eq. 1).
     mixtures, rewards = update(key_update, task, config, problem.contexts, state.mixtures, ensemble.parameters)
-    return State(state.iteration + 1, mixtures, ensemble, memory, epochs, rewards)
+    shares = _shares(task, config, problem, state.shares, rewards)
+    return State(state.iteration + 1, mixtures, ensemble, memory, shares, epochs, rewards)
 
 
-def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> Array:
-    """Descriptors [network, sample, T, features] of fresh policy samples in random order, as many as demonstrations.
+def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> PolicySamples:
+    """Fresh policy samples [network, sample, ...] in random order, as many as demonstrations.
 
     Every network draws its own, evenly from all compared contexts.
     """
@@ -154,27 +177,50 @@ def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mi
     )
     descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
     descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
-    return jax.vmap(jax.random.permutation)(jax.random.split(key_order, networks), descriptors)
+    owner = jnp.broadcast_to(jnp.repeat(jnp.arange(count), each), descriptors.shape[:2])
+    order = jax.vmap(lambda key: jax.random.permutation(key, count * each))(jax.random.split(key_order, networks))
+    return jax.vmap(lambda samples, order: jax.tree.map(lambda leaf: leaf[order], samples))(
+        PolicySamples(descriptors, owner), order
+    )
 
 
-def _split(config: Config, problem: Problem, memory: Array) -> tuple[Classes, Classes]:
-    """Training and validation samples of every network, [network, sample, T, features].
+def _shares(task: Task, config: Config, problem: Problem, shares: Array, rewards: Array) -> Array:
+    """How much each context's policy samples count from now on, [context], after rewards [context, component].
+
+    Some contexts have no motion that looks demonstrated: their targets are closer or further apart than any that were
+    shown, say. The better the networks learn to tell these contexts from demonstrations, the more they punish what is
+    right there, and in the end such contexts are lost. It shows in the reward of a context's best component, which
+    falls behind that of the others; such a context then counts less: fully up to one standard deviation below the
+    median of all contexts (both estimated robustly), and exp(-2 excess) beyond. Training contexts always count.
+    """
+    if config.compared != "attained":
+        return shares
+    level = jnp.max(rewards, axis=1) / task.promp.steps
+    median = jnp.median(level)
+    deviation = jnp.maximum(1.4826 * jnp.median(jnp.abs(level - median)), 1e-3)
+    count = jnp.exp(2 * jnp.minimum(0.0, (level - median) / deviation + 1))
+    demonstrated = jnp.arange(level.shape[0]) < problem.train_contexts.shape[0]
+    return jnp.where(demonstrated, 1.0, 0.9 * shares + 0.1 * count)
+
+
+def _split(config: Config, problem: Problem, memory: PolicySamples, shares: Array) -> tuple[Classes, Classes]:
+    """Training and validation samples of every network, [network, sample, ...].
 
     Each network holds out demonstrations of its own, the same throughout the run. Policy samples come in random order,
     so those held out when they were fresh stay held out while they are remembered.
     """
-    networks = memory.shape[1]
+    networks = memory.context.shape[1]
     keys = jax.random.split(jax.random.fold_in(problem.key, _SPLIT), networks)
     demonstrations = jax.vmap(lambda key: jax.random.permutation(key, problem.demonstrations))(keys)
     held_p = density_ratio.held_out(config.density_ratio, demonstrations.shape[1])
-    held_q = density_ratio.held_out(config.density_ratio, memory.shape[2])
-    policy = jnp.swapaxes(memory, 0, 1)
+    held_q = density_ratio.held_out(config.density_ratio, memory.context.shape[2])
+    policy, counts = jnp.swapaxes(memory.descriptors, 0, 1), jnp.swapaxes(shares[memory.context], 0, 1)
 
     def flat(samples: Array) -> Array:
         return samples.reshape(networks, -1, *samples.shape[3:])
 
-    validation = Classes(demonstrations[:, :held_p], flat(policy[:, :, :held_q]))
-    return Classes(demonstrations[:, held_p:], flat(policy[:, :, held_q:])), validation
+    validation = Classes(demonstrations[:, :held_p], flat(policy[:, :, :held_q]), flat(counts[:, :, :held_q]))
+    return Classes(demonstrations[:, held_p:], flat(policy[:, :, held_q:]), flat(counts[:, :, held_q:])), validation
 
 
 def update(

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from vigor.errors import UserError
+from vigor.errors import UserError, check_choices
 
 Array = jax.Array
 Parameters = dict[str, Any]
@@ -54,14 +54,17 @@ class DensityRatio:
     """Share of each class held out for early stopping; 0 trains all epochs."""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if self.layers < 1 or self.width < 1 or self.networks < 1 or self.batch < 2:
             raise UserError("layers, width and networks must be at least 1, and batch at least 2")
         if self.kernel < 1 or self.kernel % 2 == 0:
             raise UserError(f"kernel must be odd and positive, not {self.kernel}")
-        if not 0 <= self.dropout < 1 or not 0 <= self.validation < 1:
-            raise UserError("dropout and validation must be at least 0 and below 1")
-        if not 1 <= self.warmup <= self.epochs or self.patience < 1 or self.learning_rate <= 0:
-            raise UserError("epochs, warmup (at most epochs), patience and learning_rate must be positive")
+        if not 0 <= self.dropout <= 0.9 or not 0 <= self.validation <= 0.5:
+            raise UserError("dropout must be from 0 to .9 and validation from 0 to .5")
+        if not 1 <= self.warmup <= self.epochs or self.patience < 1:
+            raise UserError("epochs, warmup (at most epochs) and patience must be positive")
+        if not 0 < self.learning_rate < math.inf:
+            raise UserError(f"learning_rate must be positive and finite, not {self.learning_rate}")
 
 
 class Training(NamedTuple):
@@ -244,18 +247,21 @@ class Classes(NamedTuple):
     """[n, T, features]"""
     policy: Array
     """[m, T, features]"""
+    shares: Array
+    """[m]: how much each policy sample counts among the policy samples."""
 
     def rows(self) -> tuple[Array, Array, Array]:
         """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""
         n, m = self.demonstrations.shape[0], self.policy.shape[0]
         labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
-        weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), jnp.full(m, 1 / max(m, 1))])
+        shares = self.shares / jnp.maximum(jnp.sum(self.shares), 1e-6)
+        weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), shares])
         return jnp.concatenate([self.demonstrations, self.policy]), labels, weights
 
 
 def held_out(settings: DensityRatio, samples: int) -> int:
-    """How many of a class's samples early stopping keeps for itself."""
-    return round(settings.validation * samples)
+    """How many of a class's samples early stopping keeps for itself: at least one, unless it is off."""
+    return max(1, round(settings.validation * samples)) if settings.validation > 0 else 0
 
 
 def train(
@@ -294,13 +300,13 @@ def train(
         key_shuffle, key_dropout = jax.random.split(jax.random.fold_in(key, number))
         if batches == 1:
             return gradient_step(state, key_dropout, (samples, labels, weights))
-        # The last batch is filled up with rows of weight zero.
+        # The last batch is filled up with rows of the first, so that all have one shape and none counts for nothing.
         order = jax.random.permutation(key_shuffle, samples.shape[0])
-        order = jnp.pad(order, (0, batches * settings.batch - order.shape[0]), constant_values=-1)
+        order = jnp.resize(order, (batches * settings.batch,))
 
         def one_batch(state: Training, item: tuple[Array, Array]) -> tuple[Training, None]:
             number, index = item
-            rows = (samples[index], labels[index], jnp.where(index < 0, 0.0, weights[index]))
+            rows = (samples[index], labels[index], weights[index])
             return gradient_step(state, jax.random.fold_in(key_dropout, number), rows), None
 
         items = (jnp.arange(batches), order.reshape(batches, settings.batch))

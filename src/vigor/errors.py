@@ -1,5 +1,17 @@
 """What goes wrong because of what came in, said in one sentence."""
 
+from dataclasses import fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-class UserError(ValueError):
+
+class UserError(Exception):
     """Bad input: the message names the thing and the remedy. The command line prints it and exits with code 2."""
+
+
+def check_choices(settings: Any) -> None:
+    """Raise a UserError if a field of a dataclass that is annotated with Literal has a value of its own."""
+    hints = get_type_hints(type(settings))
+    for item in fields(settings):
+        value, hint = getattr(settings, item.name), hints[item.name]
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise UserError(f"{item.name} must be one of {', '.join(get_args(hint))}, not {value!r}")

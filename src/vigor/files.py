@@ -82,6 +82,9 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
-            return loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
+            arrays = loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
+            if isinstance(arrays, dict) and not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise TypeError("it holds something other than arrays")
+            return arrays
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
         raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {error}") from None

@@ -4,7 +4,6 @@ A chain maps joint angles [..., joints] to points [..., points, 2 or 3], base fi
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import jax
@@ -66,10 +65,10 @@ def path(coordinates: Array) -> Array:
     return coordinates[..., None, :]
 
 
-def panda(moved: int = 7) -> SerialChain:
+def panda() -> SerialChain:
     """The Franka Panda with its tool point .212 m beyond joint 7 (a flange of .107 m and a hand)."""
     quarter = math.pi / 2
-    parameters: Sequence[tuple[float, float, float]] = (
+    parameters = (
         (0.0, 0.0, 0.333),
         (0.0, -quarter, 0.0),
         (0.0, quarter, 0.316),
@@ -78,7 +77,7 @@ def panda(moved: int = 7) -> SerialChain:
         (0.0, quarter, 0.0),
         (0.088, quarter, 0.0),
     )
-    return SerialChain(tuple(parameters[: max(moved, 7)]), tool=0.212)
+    return SerialChain(parameters, tool=0.212)
 
 
 PANDA_LIMITS = (

@@ -23,9 +23,13 @@ class Policies:
     """[context, ...]"""
 
     def __post_init__(self) -> None:
-        contexts = self.mixtures.means.shape[0]
-        if self.contexts.ndim != 2 or self.contexts.shape[0] != contexts or not 0 <= self.training <= contexts:
+        shape = self.mixtures.means.shape
+        if len(shape) != 3 or self.contexts.ndim != 2 or len(self.contexts) != shape[0]:
             raise UserError("policies need a mixture for every context")
+        if self.mixtures.log_weights.shape != shape[:2] or self.mixtures.roots.shape != (*shape, shape[2]):
+            raise UserError("policies need a weight, a mean and a square root of the covariance for every component")
+        if not 0 <= self.training <= shape[0]:
+            raise UserError("policies cannot have more training contexts than contexts")
 
     def save(self, path: Path) -> None:
         arrays = {name: np.asarray(value) for name, value in self.mixtures._asdict().items()}
@@ -37,5 +41,13 @@ def load(path: Path) -> Policies:
     missing = {"contexts", "training", *Mixture._fields} - arrays.keys()
     if missing:
         raise UserError(f"{path} lacks {', '.join(sorted(missing))}; it is not a policies file")
-    mixtures = Mixture(*(jnp.asarray(arrays[name]) for name in Mixture._fields))
-    return Policies(arrays["contexts"], int(arrays["training"]), mixtures)
+    numbers = all(np.issubdtype(arrays[name].dtype, np.number) for name in ("contexts", *Mixture._fields))
+    if arrays["training"].shape != () or not np.issubdtype(arrays["training"].dtype, np.integer) or not numbers:
+        raise UserError(f"{path} holds arrays of the wrong kind; it is not a policies file")
+    if not all(np.all(np.isfinite(arrays[name])) for name in ("contexts", "means", "roots")):
+        raise UserError(f"{path} holds numbers that are not finite; evaluate another run")
+    try:
+        mixtures = Mixture(*(jnp.asarray(arrays[name]) for name in Mixture._fields))
+        return Policies(arrays["contexts"], int(arrays["training"]), mixtures)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None

@@ -1,6 +1,7 @@
 """A quadratic model of a reward around a Gaussian component, in whitened coordinates.
 
-With w = mean + A z the model is r(z) = value + gradient . z - z^T curvature z / 2.
+With w = mean + A z the model is r(z) = value + gradient . z - (z^T curvature z - trace curvature) / 2, where value is
+the mean reward E[r] of the component.
 Two estimates from samples z ~ N(0, I):
 
 - from gradients, by Stein's identities E[dr/dz] = gradient and E[z (dr/dz)^T] = -curvature. On the points of `design`
@@ -30,7 +31,10 @@ def design(key: Array, samples: int, dimension: int) -> Array:
     Their mean is zero and, for 2 D samples, their covariance the identity, so that neither adds noise to the estimate.
     """
     blocks = -(-samples // (2 * dimension))
-    directions = jnp.linalg.qr(jax.random.normal(key, (blocks, dimension, dimension)))[0]
+    key_directions, key_signs = jax.random.split(key)
+    directions = jnp.linalg.qr(jax.random.normal(key_directions, (blocks, dimension, dimension)))[0]
+    # The decomposition fixes signs; random ones keep a last point without its opposite unbiased.
+    directions = directions * jax.random.rademacher(key_signs, (blocks, dimension, 1), directions.dtype)
     half = directions.reshape(-1, dimension)[: -(-samples // 2)] * jnp.sqrt(dimension)
     return jnp.stack([half, -half], axis=1).reshape(-1, dimension)[:samples]
 
@@ -54,4 +58,5 @@ def from_values(noise: Array, values: Array, ridge: float = 1e-6) -> Quadratic:
     coefficients = jax.scipy.linalg.cho_solve(factor, moment)
     pairs = rows.shape[0]
     half = jnp.zeros((dimension, dimension)).at[rows, columns].set(coefficients[:pairs])
-    return Quadratic(centre + coefficients[-1], coefficients[pairs:-1], -(half + half.T))
+    value = centre + coefficients[-1] + jnp.trace(half)
+    return Quadratic(value, coefficients[pairs:-1], -(half + half.T))

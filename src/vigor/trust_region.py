@@ -69,7 +69,7 @@ def reweight(log_weights: Array, values: Array, bound: float | Array = jnp.inf) 
 
     def kl(log_eta: Array) -> Array:
         new = tilted(log_eta)
-        return jnp.sum(jnp.exp(new) * (new - log_weights))
+        return jnp.sum(jnp.where(jnp.exp(new) > 0, jnp.exp(new) * (new - log_weights), 0.0))
 
     zero = jnp.zeros((), log_weights.dtype)
     return tilted(_bisect(kl, bound, zero, zero + _MAX_LOG_ETA))

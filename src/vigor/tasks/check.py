@@ -1,12 +1,13 @@
 """Finds mistakes in a task before anything is trained on it, and names what is wrong."""
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.descriptors import Descriptor
+from vigor.descriptors import Descriptor, Motion
 from vigor.errors import UserError
 from vigor.tasks.task import Task
 
@@ -18,23 +19,52 @@ def check(task: Task) -> None:
     """Raise a UserError that names the part of the task that is wrong."""
     contexts = _contexts(task)
     weights = jax.random.normal(jax.random.key(0), (_SAMPLES, task.promp.weights))
-    joints = task.promp.rollout(weights)
-    points = _run("kinematics", lambda: jax.vmap(task.kinematics)(joints))
     steps = task.promp.steps
-    if points.ndim != 4 or points.shape[1] != steps or points.shape[3] not in (2, 3):
+    joints = jax.ShapeDtypeStruct((steps, task.promp.dimensions), jnp.float32)
+    points = _trace("kinematics", task.kinematics, joints)
+    if len(points) != 3 or points[0] != steps or points[2] not in (2, 3):
         raise UserError(
-            f"kinematics maps joints [T, {task.promp.dimensions}] to {_shape(points.shape[1:])}; "
-            f"it must give points [T, points, 2 or 3]"
+            f"kinematics maps joints {_shape(joints.shape)} to {_shape(points)}; "
+            f"it must give points [T, points, 2 or 3] with T = {steps}"
         )
-    _finite("kinematics", points)
+    shapes = (joints.shape, points, contexts.shape[1:])
+    motion = jax.eval_shape(lambda: Motion(*(jnp.zeros(shape) for shape in shapes)))
     if not task.descriptors:
         raise UserError("descriptors is empty; list at least one function from a motion to [T]")
-    for number, descriptor in enumerate(task.descriptors, start=1):
-        _descriptor(task, f"descriptor {number} ({_name(descriptor)})", descriptor, weights, contexts)
-    motions = jax.vmap(task.motion)(joints, contexts)
-    distances = _run("distance", lambda: jax.vmap(task.distance)(motions))
-    if distances.shape != (_SAMPLES,):
-        raise UserError(f"distance gives {_shape(distances.shape[1:])} for a motion; it must give a single number")
+    names = [f"descriptor {i} ({_name(part)})" for i, part in enumerate(task.descriptors, start=1)]
+    for name, descriptor in zip(names, task.descriptors, strict=True):
+        shape = _trace(name, descriptor, motion)
+        if shape[:1] != (steps,) or len(shape) > 2:
+            raise UserError(f"{name} gives {_shape(shape)}; it must give [T] or [T, features] with T = {steps}")
+    if (shape := _trace("distance", task.distance, motion)) != ():
+        raise UserError(f"distance gives {_shape(shape)} for a motion; it must give a single number")
+    _check_values(task, names, weights, contexts)
+
+
+def _check_values(task: Task, names: list[str], weights: Array, contexts: Array) -> None:
+    """Values and gradients on random motions are finite, and what changes has a gradient."""
+
+    def motion(weights: Array, context: Array) -> Motion:
+        return task.motion(task.promp.rollout(weights), context)
+
+    @jax.jit
+    @partial(jax.vmap, in_axes=(0, 0, None))
+    def values_and_slopes(weights: Array, context: Array, fixed: Array):
+        moved = motion(weights, context)
+        parts = []
+        for descriptor in task.descriptors:
+            value, pull = jax.vjp(lambda w, descriptor=descriptor: descriptor(motion(w, context)), weights)
+            pattern = jax.random.normal(jax.random.key(1), value.shape)
+            parts.append((value, pull(pattern)[0], descriptor(motion(weights, fixed))))
+        return moved.points, task.distance(moved), parts
+
+    points, distances, parts = values_and_slopes(weights, contexts, contexts[0])
+    _finite("kinematics", points)
+    for name, (values, slopes, in_one_context) in zip(names, parts, strict=True):
+        _finite(name, values)
+        _finite(f"the gradient of {name}", slopes)
+        if bool(jnp.any(in_one_context != in_one_context[0])) and not bool(jnp.any(slopes)):
+            raise UserError(f"{name} is not differentiable: its value changes with the motion, its gradient is zero")
     _finite("distance", distances)
 
 
@@ -52,29 +82,10 @@ def _contexts(task: Task) -> Array:
     return jnp.asarray(contexts, jnp.float32)
 
 
-def _descriptor(task: Task, name: str, descriptor: Descriptor, weights: Array, contexts: Array) -> None:
-    steps = task.promp.steps
-
-    def values(weights: Array, context: Array) -> Array:
-        return descriptor(task.motion(task.promp.rollout(weights), context))
-
-    outputs = _run(name, lambda: jax.vmap(values)(weights, contexts))
-    if outputs.shape[1:2] != (steps,) or outputs.ndim > 3:
-        raise UserError(f"{name} gives {_shape(outputs.shape[1:])}; it must give [T] or [T, features] with T = {steps}")
-    _finite(name, outputs)
-    slopes = _run(name, lambda: jax.vmap(jax.jacrev(values))(weights, contexts))
-    _finite(f"the gradient of {name}", slopes)
-    # Only the weights change here, so a value that changes must have a slope.
-    moved = _run(name, lambda: jax.vmap(values, (0, None))(weights, contexts[0]))
-    if bool(jnp.any(moved != moved[0])) and not bool(jnp.any(slopes)):
-        raise UserError(f"{name} is not differentiable: its value changes with the motion, its gradient is zero")
-
-
-def _run(name: str, function: Callable[[], Array]) -> Array:
+def _trace(name: str, function: Callable[..., Array], *arguments) -> tuple[int, ...]:
+    """Shape of what a function gives, found as a compiler would: without running it."""
     try:
-        result = function()
-    except UserError:
-        raise
+        result = jax.eval_shape(function, *arguments)
     except jax.errors.TracerArrayConversionError:
         raise UserError(f"{name} is not differentiable: it leaves JAX; use jax.numpy where it uses numpy") from None
     except jax.errors.ConcretizationTypeError:
@@ -86,7 +97,7 @@ def _run(name: str, function: Callable[[], Array]) -> Array:
         raise UserError(f"{name} fails: {type(error).__name__}: {sentence}") from None
     if not hasattr(result, "shape"):
         raise UserError(f"{name} gives a {type(result).__name__}; it must give an array")
-    return result
+    return result.shape
 
 
 def _finite(name: str, values: Array | np.ndarray) -> None:

@@ -1,0 +1,140 @@
+"""Runs: what they leave, and that a run killed at any moment ends with the result of one left alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from conftest import EXAMPLE, small
+from vigor import policies, run
+from vigor.errors import UserError
+
+TASK = f"{EXAMPLE}:TASK"
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from vigor.cli import main; main()", "train", *map(str, arguments)]
+
+
+def start(*arguments: str, **options) -> subprocess.Popen:
+    return subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def comparable(folder: Path) -> dict:
+    result = json.loads((folder / "result.json").read_text())
+    return {name: value for name, value in result.items() if name not in ("seconds", "date")}
+
+
+def wait_for_iteration(folder: Path, iteration: int) -> None:
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline:
+        state = folder / "state.json"
+        if state.exists() and json.loads(state.read_text())["iteration"] >= iteration:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{folder} never reached iteration {iteration}")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Path:
+    """A small run that was left alone."""
+    folder = tmp_path_factory.mktemp("runs") / "alone"
+    process = start(TASK, *small(iterations="40"), "--out", folder)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert "success, best component" in output
+    return folder
+
+
+def test_a_run_leaves_everything(alone):
+    left = {path.name for path in alone.iterdir()}
+    assert left == {
+        "config.json",
+        "metrics.jsonl",
+        "checkpoint.safetensors",
+        "state.json",
+        "policies.npz",
+        "ensembles.safetensors",
+        "figures",
+        "report.html",
+        "result.json",
+    }
+    result = json.loads((alone / "result.json").read_text())
+    for part in ("train", "test"):
+        assert len(result[part]["contexts"]) == 2
+        assert len(result[part]["success_components"]) == 2
+    assert [json.loads(line)["iteration"] for line in (alone / "metrics.jsonl").open()] == [10, 20, 30, 40]
+    assert policies.load(alone / "policies.npz").training == 2
+    networks = load_file(alone / "ensembles.safetensors")
+    assert {array.shape[:2] for array in networks.values()} == {(40, 2)}
+    assert all(np.isfinite(array).all() for array in networks.values())
+
+
+def test_a_killed_run_ends_with_the_same_result(alone, tmp_path):
+    folder = tmp_path / "killed"
+    for iteration in (10, 20):
+        arguments = ("--resume", folder) if folder.exists() else (TASK, *small(iterations="40"), "--out", folder)
+        process = start(*arguments)
+        wait_for_iteration(folder, iteration)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    process = start("--resume", folder)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert comparable(folder) == comparable(alone)
+    for name in ("policies.npz",):
+        first, second = (np.load(place / name) for place in (folder, alone))
+        assert all(np.array_equal(first[key], second[key]) for key in first.files)
+    first, second = (load_file(place / "ensembles.safetensors") for place in (folder, alone))
+    assert all(np.array_equal(first[key], second[key]) for key in second)
+    assert not list(folder.glob(".*"))
+
+
+def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(alone, tmp_path):
+    folder = tmp_path / "interrupted"
+    process = start(TASK, *small(iterations="40"), "--out", folder)
+    wait_for_iteration(folder, 10)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert f"vigor train --resume {folder}" in errors
+    assert "Traceback" not in errors
+    process = start("--resume", folder)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert comparable(folder) == comparable(alone)
+
+
+def test_a_finished_run_is_left_as_it_is(alone):
+    before = (alone / "result.json").stat().st_mtime_ns
+    assert run.resume(alone) == json.loads((alone / "result.json").read_text())
+    assert (alone / "result.json").stat().st_mtime_ns == before
+
+
+def test_an_interrupted_run_can_be_drawn(alone, tmp_path):
+    for name in ("config.json", "policies.npz", "metrics.jsonl"):
+        os.link(alone / name, tmp_path / name)
+    with pytest.raises(UserError, match=r"result\.json"):
+        run.draw(tmp_path)
+
+
+def test_a_damaged_checkpoint_is_one_sentence(alone, tmp_path):
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    (folder / "config.json").write_text((alone / "config.json").read_text())
+    (folder / "checkpoint.safetensors").write_bytes((alone / "checkpoint.safetensors").read_bytes()[:-100])
+    with pytest.raises(UserError, match=r"checkpoint\.safetensors is damaged"):
+        run.resume(folder)
+
+
+def test_settings_of_another_version_are_one_sentence(tmp_path):
+    (tmp_path / "config.json").write_text('{"task": "planar-reacher", "config": {"unknown": 1, "density_ratio": {}}}')
+    with pytest.raises(UserError, match="another version"):
+        run.load_setup(tmp_path)
