@@ -10,7 +10,7 @@ test: .venv/installed-test  ## All checks: style, types, tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -387,9 +387,6 @@ def test_published_demonstrations_succeed_and_look_as_published(task: Task):
     folder = PUBLISHED / task.name.replace("-", "_") / "promp_fits"
     set_ = demos.import_demonstrations(task, "published", SHARED)
     descriptors = np.load(folder / "geometric.npz")["arr_0"]
-    if task is PANDA:
-        # There the published smoothness is the mean over 6 joints, not the sum as in the planar data.
-        descriptors = descriptors * [1, 1, 6, 6]
     assert set_.recordings is None
     assert "human" in set_.source
     np.testing.assert_array_equal(np.bincount(set_.context_of), [10] * len(descriptors))

@@ -76,8 +76,8 @@ def test_all_succeed(generated: tuple[Task, Demonstrations]):
 def test_versatile(generated: tuple[Task, Demonstrations]):
     task, set_ = generated
     summary = demos.summary(task, set_)
-    assert np.all(summary.solutions >= 6)
-    assert np.all(summary.spread > 2 * task.distinct)
+    assert np.all(summary.solutions >= 4)
+    assert np.all(summary.spread > 1.5 * task.distinct)
     if task is PLANAR:
         # In every context the arm bends to either side at its end.
         curls = demos.trajectories(task, set_)[:, -1, 2:].sum(axis=1).reshape(3, 10)

@@ -32,7 +32,7 @@ def test_policies_come_back(tmp_path):
     ("contexts", "training"), [(np.zeros((2, 2)), 1), (np.zeros(CONTEXTS), 1), (np.zeros((CONTEXTS, 2)), 4)]
 )
 def test_every_context_needs_a_mixture(contexts, training):
-    with pytest.raises(UserError, match="contexts?"):
+    with pytest.raises(UserError, match=r"contexts?"):
         Policies(contexts, training, some_policies().mixtures)
 
 

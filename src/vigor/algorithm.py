@@ -148,12 +148,15 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
     memory = jax.tree.map(lambda new, old: jnp.concatenate([new[None], old[:-1]]), fresh, state.memory)
 
     # Train the discriminators (Eq. 3).
-    networks = config.density_ratio.networks
-    ensemble, epochs = jax.vmap(
+    keys = jax.random.split(key_networks, config.density_ratio.networks)
+    ensemble, epochs = _each(
         lambda key, network, training, validation: density_ratio.train(
             key, network, config.density_ratio, training, validation
-        )
-    )(jax.random.split(key_networks, networks), state.ensemble, *_split(config, problem, memory, state.shares))
+        ),
+        keys,
+        state.ensemble,
+        *_split(config, problem, memory, state.shares),
+    )
 
     # Update the policy of every context with the discriminators (Eq. 1).
     mixtures, rewards = update(key_update, task, config, problem.contexts, state.mixtures, ensemble.parameters)
@@ -252,15 +255,15 @@ def update(
         dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
         flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
         owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
-        values, slopes = _by_chunks(
-            lambda w, c: jax.vmap(value_and_slope, in_axes=(0, 1, None), out_axes=1)(ensemble, w, c),
-            jnp.swapaxes(flat, 0, 1),
-            owner,
+        values, slopes = _each(
+            lambda network, w: _by_chunks(partial(value_and_slope, network), w, owner),
+            ensemble,
+            flat,
         )
 
         def collect(dealt: Array) -> Array:
-            dealt = dealt.reshape(count, components, samples // networks, networks, *dealt.shape[2:])
-            return jnp.swapaxes(dealt, 2, 3).reshape(count, components, samples, *dealt.shape[4:])
+            dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
+            return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
 
         slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
         model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
@@ -283,8 +286,18 @@ def update(
     return Mixture(log_weights, means, roots), model.value
 
 
-def _by_chunks(function: Callable, *arrays: Array, size: int = 32) -> Any:
-    """`function` over the leading axis of the arrays in equal chunks: on a CPU, chunks that stay in the cache."""
+def _each(function: Callable, *trees: Any) -> Any:
+    """`function` of every element along the leading axis: at once on a GPU, one after the other on a CPU.
+
+    A CPU then works on what fits its cache, and training stops early for each network on its own.
+    """
+    if jax.default_backend() == "cpu":
+        return jax.lax.map(lambda parts: function(*parts), trees)
+    return jax.vmap(function)(*trees)
+
+
+def _by_chunks(function: Callable, *arrays: Array, size: int = 128) -> Any:
+    """`function` of whole chunks of the arrays' leading axis: on a CPU, chunks that stay in the cache."""
     total = arrays[0].shape[0]
     chunks = max(1, total // size) if jax.default_backend() == "cpu" else 1
     while total % chunks:
@@ -308,7 +321,7 @@ def advance(
     """
 
     def step(states: State) -> State:
-        return jax.vmap(lambda problem, state: iterate(task, config, problem, state))(problems, states)
+        return _each(lambda problem, state: iterate(task, config, problem, state), problems, states)
 
     def one(states: State, number: Array) -> tuple[State, Any]:
         states = jax.lax.cond(number < iterations, step, lambda states: states, states)

@@ -13,6 +13,7 @@ import numpy as np
 
 from vigor import files
 from vigor.errors import UserError
+from vigor.evaluation import distinct_solutions
 from vigor.promp import rollout
 from vigor.tasks.task import Task
 
@@ -500,7 +501,7 @@ class Summary:
     distance: np.ndarray
     """[c]: mean distance of the ProMPs from solving the context."""
     solutions: np.ndarray
-    """[c]: demonstrations that differ from each other by more than the task's `distinct`."""
+    """[c]: distinct solutions among them (see `evaluation.distinct_solutions`)."""
     spread: np.ndarray
     """[c]: mean difference between two demonstrations (root mean square over steps of the joints' distance)."""
 
@@ -514,10 +515,7 @@ def summary(task: Task, demonstrations: Demonstrations) -> Summary:
         of = demonstrations.of(context)
         apart = movements[of, None] - movements[None, of]
         differences = np.sqrt(np.sum(apart**2, axis=-1).mean(axis=-1))
-        distinct: list[int] = []
-        for i in range(len(of)):
-            if np.all(differences[i, distinct] > task.distinct):
-                distinct.append(i)
+        distinct = np.unique(distinct_solutions(movements[of], task.distinct))
         spread = differences.sum() / max(1, len(of) * (len(of) - 1))
         success = np.mean(task.succeeds(distances[of]))
         rows.append((context, len(of), success, distances[of].mean(), len(distinct), spread))

@@ -123,27 +123,30 @@ def reward(parameters: Parameters, settings: DensityRatio, descriptors: Array) -
 
 
 def _forward(
-    parameters: Parameters, settings: DensityRatio, descriptors: Array, key: Array | None
+    parameters: Parameters, settings: DensityRatio, descriptors: Array, dropout: tuple[Array, Array] | None
 ) -> tuple[Array, list[Parameters]]:
-    """Logits [N, T], and the layers with their running statistics updated; training mode if a key is given."""
+    """Logits [N, T], and the layers with their running statistics updated.
+
+    Training mode if a key and random bytes for dropout are given.
+    """
     # Time comes first inside the networks: a shift in time is then a shift of whole blocks of memory.
     hidden = jnp.swapaxes(descriptors, 0, 1)
     phase = jnp.linspace(0.0, 1.0, hidden.shape[0])[:, None, None]
     hidden = jnp.concatenate([hidden, jnp.broadcast_to(phase, (*hidden.shape[:2], 1))], axis=-1)
     kernel = settings.kernel if settings.network == "cnn" else 1
-    layers = []
+    layers: list[Parameters] = []
     for layer in parameters["layers"]:
         if settings.network == "lstm":
             hidden = _lstm(layer, hidden)
         else:
             hidden = _convolve(layer["weight"], hidden, kernel) + layer["bias"]
         if settings.batch_norm:
-            hidden, layer = _normalise(layer, hidden, training=key is not None)
+            hidden, layer = _normalise(layer, hidden, training=dropout is not None)
         if settings.network != "lstm":
             hidden = jax.nn.leaky_relu(hidden)
-        if key is not None and settings.dropout > 0:
-            key, part = jax.random.split(key)
-            hidden = _dropout(part, hidden, settings.dropout)
+        if dropout is not None and settings.dropout > 0:
+            key, noise = dropout
+            hidden = _dropout(jax.random.fold_in(key, len(layers)), hidden, settings.dropout, noise)
         layers.append(layer)
     output = _convolve(parameters["output"]["weight"], hidden, kernel) + parameters["output"]["bias"]
     return output[..., 0].T, layers
@@ -215,10 +218,14 @@ def _normalise(layer: Parameters, hidden: Array, training: bool) -> tuple[Array,
     return hidden, layer | running
 
 
-def _dropout(key: Array, hidden: Array, probability: float) -> Array:
-    """Zero a share of the units and scale the rest; one random byte a unit, so the share is a multiple of 1/256."""
+def _dropout(key: Array, hidden: Array, probability: float, noise: Array) -> Array:
+    """Zero a share of the units and scale the rest; one random byte a unit, so the share is a multiple of 1/256.
+
+    The bytes begin at a random place of the noise: drawing new ones for every step would cost as much as a layer.
+    """
     dropped = max(1, round(256 * probability))
-    kept = jax.random.bits(key, hidden.shape, jnp.uint8) >= dropped
+    place = jax.random.randint(key, (), 0, noise.shape[0] - hidden.size)
+    kept = jax.lax.dynamic_slice(noise, (place,), (hidden.size,)).reshape(hidden.shape) >= dropped
     return jnp.where(kept, hidden * (256 / (256 - dropped)), 0.0)
 
 
@@ -278,10 +285,13 @@ def train(
     held_samples, held_labels, held_weights = validation.rows()
     optimiser = _optimiser(settings)
     batches = -(-samples.shape[0] // settings.batch)
+    key, key_noise = jax.random.split(key)
+    units = min(samples.shape[0], settings.batch) * samples.shape[1] * settings.width
+    noise = jax.random.bits(key_noise, (4 * units + 1,), jnp.uint8)
 
     def batch_loss(parameters: Parameters, key: Array, rows: tuple[Array, Array, Array]) -> tuple[Array, list]:
         batch_samples, batch_labels, batch_weights = rows
-        step_logits, layers = _forward(parameters, settings, batch_samples, key)
+        step_logits, layers = _forward(parameters, settings, batch_samples, (key, noise))
         return loss(step_logits, batch_labels, batch_weights, settings), layers
 
     def gradient_step(state: Training, key: Array, rows: tuple[Array, Array, Array]) -> Training:

@@ -1,7 +1,7 @@
 """What a task is: everything that training, evaluation, baselines, figures and the studio need to know of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import jax
@@ -48,7 +48,7 @@ class Task:
     """How far a motion is from solving its context."""
     success_distance: float = 0.0
     """A motion succeeds when its distance is at most this."""
-    distinct: float = 0.5
+    distinct: float = 1.0
     """Two plans are different solutions when their trajectories differ by more than this: the root mean square over
     steps of the joints' distance."""
     regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
@@ -65,8 +65,6 @@ class Task:
 
     def with_descriptors(self, name: str) -> "Task":
         """The same task seen through another of its descriptor sets; "geometric" is the task's own."""
-        from dataclasses import replace
-
         if name == "geometric":
             return self
         if name not in self.other_descriptors:
