@@ -125,6 +125,12 @@ def test_an_output_folder_with_other_things_is_left_alone(tmp_path, capsys):
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    said = refused(capsys, "train", TASK, *small(iterations="1"), "--out", tmp_path / "file" / "run")
+    assert str(tmp_path / "file") in said
+
+
 def test_presets_follow_the_task(capsys):
     assert cli._train_defaults(["train", "panda-reacher"]).config.density_ratio.width == 64
     paper = cli._train_defaults(["train", "panda-reacher", "--preset", "paper"]).config

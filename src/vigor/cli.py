@@ -157,6 +157,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"vigor: {error.filename}: {error.strerror}; choose another place", file=sys.stderr)
+        sys.exit(2)
 
 
 def _parse(given: list[str]) -> Any:
