@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test clean
+.PHONY: run test bench clean
 
 run: .venv/installed  ## Train VIGOR on the planar reacher with generated demonstrations.
 	$(BIN)/vigor train planar-reacher
@@ -11,6 +11,9 @@ test: .venv/installed-test  ## All checks: style, types, tests.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile
+
+bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
+	$(BIN)/python benchmarks/speed.py --quick
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
