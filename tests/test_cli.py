@@ -79,6 +79,10 @@ def test_demos_import(published, capsys):
         (["train", "planar-reacher", "--train-contexts", "99"], "--train-contexts"),
         (["train", "planar-reacher", "--demos-per-context", "99"], "--demos-per-context"),
         (["train", "planar-reacher", "--seed", "-1"], "seed"),
+        (["train", "planar-reacher", "--seed", "99999999999999999999"], "seed"),
+        (["train", "planar-reacher", "--epochs", "5"], "warmup (11)"),
+        (["train", "planar-reacher", "--components", "1000000000"], "million"),
+        (["train", "planar-reacher", "--surrogate", "values"], "--samples"),
         (["train", "planar-reacher", "--descriptors", "colour"], "no descriptors named 'colour'"),
         (["train", "planar-reacher", "--test-contexts-file", "missing.npy"], "missing.npy does not exist"),
         (["train", "--resume", "nowhere"], "holds no run"),
@@ -98,9 +102,11 @@ def test_bad_input_is_one_sentence_and_writes_nothing(tmp_path, capsys, argument
     ("contexts", "said"),
     [
         (np.zeros((2, 3)), "4"),
-        (np.zeros(4), "finite numbers"),
+        (np.zeros(4), "bad.npy"),
+        (np.zeros((0, 4)), "bad.npy"),
         (np.full((2, 4), np.nan), "finite numbers"),
-        (np.array([["a"] * 4]), "finite numbers"),
+        (np.array([["a"] * 4]), "bad.npy"),
+        (np.zeros((2, 4), complex), "real numbers"),
     ],
 )
 def test_bad_test_contexts_are_one_sentence(tmp_path, capsys, contexts, said):
@@ -131,11 +137,18 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path, capsys):
     assert str(tmp_path / "file") in said
 
 
-def test_presets_follow_the_task(capsys):
-    assert cli._train_defaults(["train", "panda-reacher"]).config.density_ratio.width == 64
-    paper = cli._train_defaults(["train", "panda-reacher", "--preset", "paper"]).config
-    assert (paper.samples, paper.surrogate, paper.iterations) == (1536, "values", 301)
-    assert cli._train_defaults(["train", "planar-reacher", "--preset=paper"]).config.samples == 512
+def test_presets_follow_the_task(monkeypatch):
+    setups = []
+    monkeypatch.setattr("vigor.run.train", lambda setup, folder, show: setups.append(setup) or {})
+    monkeypatch.setattr("vigor.run.draw", lambda folder: folder)
+    monkeypatch.setattr("vigor.terminal.results_table", lambda result: None)
+    cli.main(["train", "--out", "panda-reacher", "planar-reacher"])
+    cli.main(["train", "panda-reacher"])
+    cli.main(["train", "panda-reacher", "--preset", "paper", "--components", "3"])
+    configs = [setup.config for setup in setups]
+    assert [config.density_ratio.width for config in configs] == [32, 64, 64]
+    assert [config.samples for config in configs] == [100, 100, 1536]
+    assert [config.components for config in configs] == [5, 5, 3]
 
 
 def test_help_explains_every_option(capsys):

@@ -119,11 +119,46 @@ def test_a_finished_run_is_left_as_it_is(alone):
     assert (alone / "result.json").stat().st_mtime_ns == before
 
 
-def test_an_interrupted_run_can_be_drawn(alone, tmp_path):
+def test_an_unfinished_run_is_not_drawn(alone, tmp_path):
     for name in ("config.json", "policies.npz", "metrics.jsonl"):
         os.link(alone / name, tmp_path / name)
-    with pytest.raises(UserError, match=r"result\.json"):
+    with pytest.raises(UserError, match="has not finished"):
         run.draw(tmp_path)
+    assert not (tmp_path / "figures").exists()
+
+
+def test_two_processes_do_not_train_in_one_folder(alone, tmp_path):
+    with run._alone(alone), pytest.raises(UserError, match="another process is training"), run._alone(alone):
+        pass
+    processes = [start(TASK, *small(iterations="2", seed=seed), "--out", tmp_path / "both") for seed in "12"]
+    codes = []
+    for process in processes:
+        _, errors = process.communicate(timeout=300)
+        codes.append(process.returncode)
+        assert "Traceback" not in errors
+    assert sorted(codes) == [0, 2]
+    seeds = [json.loads((tmp_path / "both" / name).read_text())["seed"] for name in ("config.json", "result.json")]
+    assert seeds[0] == seeds[1]
+
+
+def test_a_run_is_not_continued_with_other_demonstrations(alone, tmp_path):
+    config = json.loads((alone / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"fingerprint": "0" * 64}))
+    with pytest.raises(UserError, match="have changed since it began"):
+        run.resume(tmp_path)
+
+
+def test_parts_of_a_killed_process_do_no_harm(alone, tmp_path):
+    parts = tmp_path / "ensembles"
+    parts.mkdir()
+    (parts / ".000010.safetensors.abc.safetensors").write_bytes(b"half")
+    (parts / "000020.safetensors").write_bytes((alone / "ensembles.safetensors").read_bytes())
+    assert [part.name for part in run._parts_of_ensembles(tmp_path)] == ["000020.safetensors"]
+    # Killed while the parts were being removed: what is in one file already stays.
+    (tmp_path / "ensembles.safetensors").write_bytes(b"everything")
+    run._merge_ensembles(tmp_path)
+    assert (tmp_path / "ensembles.safetensors").read_bytes() == b"everything"
+    assert not parts.exists()
 
 
 def test_a_damaged_checkpoint_is_one_sentence(alone, tmp_path):

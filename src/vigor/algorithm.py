@@ -54,6 +54,8 @@ class Config:
         check_choices(self)
         if min(self.iterations, self.components, self.samples, self.memory) < 1:
             raise UserError("iterations, components, samples and memory must be positive")
+        if max(self.iterations, self.components, self.samples, self.memory) > 10**6:
+            raise UserError("iterations, components, samples and memory must be at most a million")
         if not 0 < self.kl_bound < math.inf:
             raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
         if self.surrogate == "gradients" and self.samples % self.density_ratio.networks:

@@ -1,7 +1,6 @@
 """The command line: `vigor train`, `evaluate`, `report` and `demos`."""
 
 import dataclasses
-import itertools
 import os
 import shlex
 import sys
@@ -151,20 +150,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of `vigor`. Bad input is one sentence and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _run(_parse(given), given)
+        command = _parse(given, Train())
+        if isinstance(command, Train):
+            command = _parse(given, Train(config=presets.preset(command.task, command.preset)))
+        _run(command, given)
     except UserError as error:
         print(f"vigor: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("vigor: stopped", file=sys.stderr)
+        sys.exit(130)
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        print(
+            "vigor: there is not enough memory; lower --samples, --components, --width or --test-contexts",
+            file=sys.stderr,
+        )
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        print(f"vigor: {error.filename}: {error.strerror}; choose another place", file=sys.stderr)
+        print(f"vigor: {error.filename or 'a file'}: {error.strerror}; choose another place", file=sys.stderr)
         sys.exit(2)
 
 
-def _parse(given: list[str]) -> Any:
+def _parse(given: list[str], defaults: Train) -> Any:
     return tyro.cli(
-        Annotated[Train, subcommand("train", default=_train_defaults(given))]
+        Annotated[Train, subcommand("train", default=defaults)]
         | Annotated[Evaluate, subcommand("evaluate")]
         | Annotated[Report, subcommand("report")]
         | Annotated[DemosCommand, subcommand("demos")],
@@ -173,14 +186,6 @@ def _parse(given: list[str]) -> Any:
         description="Versatile robot behaviour from a handful of demonstrations.",
         config=(OmitArgPrefixes, OmitSubcommandPrefixes),
     )
-
-
-def _train_defaults(given: list[str]) -> Train:
-    """Defaults of `vigor train` for the task and the preset that the command names."""
-    name = next((value for flag, value in itertools.pairwise(given) if flag == "--preset"), "default")
-    name = next((word.partition("=")[2] for word in given if word.startswith("--preset=")), name)
-    task = next((word for word in given if word in presets.TASKS), "")
-    return Train(config=presets.preset(task, name if name in presets.NAMES else "default"))
 
 
 def _run(command: Any, given: list[str]) -> None:
@@ -213,14 +218,13 @@ def _use_device(device: Device) -> None:
 
 def _train(command: Train, given: list[str]) -> None:
     from vigor import files, run
+    from vigor.tasks import load_task
     from vigor.terminal import progress_bar, results_table
 
     _use_device(command.device)
     if command.resume is not None:
-        plain = dataclasses.replace(command, resume=None, device="auto")
-        if plain != dataclasses.replace(_train_defaults([]), task=command.task) or (
-            command.task and command.task != run.load_setup(command.resume).task
-        ):
+        plain = Train(task=command.task, resume=command.resume, device=command.device)
+        if command != dataclasses.replace(plain, config=presets.preset(command.task)):
             raise UserError("--resume continues a run with its own settings; give no others beside it")
         folder = command.resume
         setup = run.load_setup(folder)
@@ -230,12 +234,15 @@ def _train(command: Train, given: list[str]) -> None:
         test: int | list[list[float]] = command.test_contexts
         if command.test_contexts_file is not None:
             values = files.read_array(command.test_contexts_file)
-            if values.ndim != 2 or not np.issubdtype(values.dtype, np.number) or not np.all(np.isfinite(values)):
-                raise UserError(f"{command.test_contexts_file} must hold finite numbers [contexts, context]")
+            width = load_task(command.task).context_dimension
+            if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != width or not len(values):
+                raise UserError(f"{command.test_contexts_file} must hold real numbers [contexts, {width}]")
+            if not np.all(np.isfinite(values)):
+                raise UserError(f"{command.test_contexts_file} must hold finite numbers")
             test = values.astype(float).tolist()
         setup = run.Setup(
-            task=command.task,
-            demos=None if command.demos is None else str(command.demos),
+            task=_absolute(command.task),
+            demos=None if command.demos is None else str(command.demos.resolve()),
             seed=command.seed,
             train_contexts=command.train_contexts,
             test_contexts=test,
@@ -251,10 +258,18 @@ def _train(command: Train, given: list[str]) -> None:
         with progress_bar() as show:
             result = run.resume(folder, show) if command.resume else run.train(setup, folder, show)
     except (run.Interrupted, KeyboardInterrupt) as stop:
-        print(f"vigor: {str(stop) or 'stopped'}; continue with: vigor train --resume {folder}", file=sys.stderr)
+        begun = (folder / run.CONFIG).exists()
+        hint = f"; continue with: vigor train --resume {folder}" if begun else " before it began"
+        print(f"vigor: {str(stop) or 'stopped'}{hint}", file=sys.stderr)
         sys.exit(130)
     results_table(result)
     print(f"Report: {run.draw(folder)}")
+
+
+def _absolute(task: str) -> str:
+    """The reference to a task, with the whole path of a user's file."""
+    path, colon, name = task.rpartition(":")
+    return f"{Path(path).resolve()}:{name}" if colon and Path(path).is_file() else task
 
 
 def _free_folder(task: str) -> Path:
@@ -269,8 +284,8 @@ def _evaluate(command: Evaluate) -> None:
     from vigor import evaluation, run
     from vigor.terminal import results_table
 
-    if command.samples < 1 or command.seed < 0:
-        raise UserError("--samples must be positive and --seed must not be negative")
+    if not 1 <= command.samples <= 10**5 or not 0 <= command.seed < 2**32:
+        raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
     _use_device("auto")
     setup, task, learned = run.load_policies(command.run)
     judged = evaluation.evaluate(task, learned, command.samples, command.seed)
@@ -279,7 +294,7 @@ def _evaluate(command: Evaluate) -> None:
 
 def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> None:
     from vigor import demonstrations, figures, terminal
-    from vigor.tasks import load_task
+    from vigor.tasks import TASKS, load_task
 
     _use_device("cpu")
     match command:
@@ -295,12 +310,16 @@ def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> Non
             terminal.demonstrations_table(task, imported)
         case DemosCheck() | DemosShow():
             name = command.task or demonstrations.load(command.folder).task
+            if name not in TASKS and command.task is None:
+                raise UserError(f"{command.folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
             task = load_task(name)
             loaded = demonstrations.load(command.folder, task)
             if isinstance(command, DemosCheck):
                 terminal.demonstrations_table(task, loaded)
             else:
                 path = command.out or command.folder / "demonstrations.png"
+                if path.suffix != ".png" or path.is_dir():
+                    raise UserError(f"--out must be a .png file, not {path}")
                 joints = demonstrations.trajectories(task, loaded)
                 figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
                 print(path)

@@ -223,6 +223,8 @@ def preprocess(
             f"none of the {len(recordings)} recordings solves {task.name} (the best is {distances.min():.3g} away); "
             "check units, context indices and the start pose"
         )
+    if len(kept) < len(recordings):
+        source = f"{source}, {len(kept)} of {len(recordings)} recordings kept"
     return Demonstrations(
         task.name, whole.contexts, whole.context_of[kept], weights[kept], tuple(moving[i] for i in kept), source
     )
@@ -264,9 +266,11 @@ def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, s
     """Demonstrations of the task's own generator, all successful, and spare contexts without any."""
     if task.generate is None:
         raise UserError(f"{task.name} has no generator of demonstrations; give some with --demos")
-    if seed < 0 or contexts < 1 or per_context < 1 or spare < 0:
-        raise UserError("seed and spare must be at least 0, contexts and demonstrations per context at least 1")
-    drawn = task.sample_contexts(np.random.default_rng(seed), contexts + spare)
+    if not 0 <= seed < 2**32 or contexts < 1 or per_context < 1 or spare < 0:
+        raise UserError("seed must be from 0 to 2**32 - 1, contexts and demonstrations per context at least 1")
+    if contexts * per_context > 10**6 or spare > 10**6:
+        raise UserError("at most a million demonstrations and spare contexts can be generated")
+    drawn = np.asarray(task.sample_contexts(np.random.default_rng(seed), contexts + spare), float)
     # Every context has random numbers of its own, so that one hard context changes no other.
     randomness = [np.random.default_rng([seed, index]) for index in range(contexts)]
     found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(contexts)]
@@ -275,7 +279,7 @@ def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, s
         context_of: list[int] = []
         for index in range(contexts):
             lacking = per_context - len(found[index])
-            fresh = task.generate(randomness[index], drawn[index], lacking) if lacking else []
+            fresh = _generated(task, randomness[index], drawn[index], lacking) if lacking else []
             moving += [_without_rest(recording) for recording in fresh[:lacking]]
             context_of += [index] * len(fresh[:lacking])
         if not moving:
@@ -298,6 +302,22 @@ def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, s
         tuple(recording for _, recording in chosen),
         f"generated with seed {seed}",
     )
+
+
+def _generated(task: Task, rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
+    """What the task's generator makes, checked."""
+    assert task.generate is not None
+    try:
+        recordings = [_numbers(item, 2, "a recording") for item in task.generate(rng, context, count)]
+    except UserError as error:
+        raise UserError(f"generate of {task.name}: {error}") from None
+    except Exception as error:
+        raise UserError(f"generate of {task.name} fails: {type(error).__name__}: {error}") from None
+    if any(item.shape[1] != task.promp.dimensions or len(item) < 2 for item in recordings):
+        raise UserError(
+            f"generate of {task.name} must make recordings [T, {task.promp.dimensions}] of at least 2 steps"
+        )
+    return recordings
 
 
 # Importers
@@ -370,13 +390,24 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
     column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
     """
     recordings, context_of = [], []
+    contexts = _read_csv(path / "contexts.csv")
     for file in sorted((path / "demonstrations").glob("*.csv")):
         index = file.stem.split("_")[0]
         if not (index.isascii() and index.isdigit()):
             raise UserError(f"{file} must begin with the number of its context, for instance 0_first.csv")
+        if int(index) >= len(contexts):
+            raise UserError(f"{file} names context {index}, but contexts.csv has {len(contexts)}, counted from 0")
         recordings.append(_read_csv(file))
+        if recordings[-1].shape[1] != task.promp.dimensions:
+            columns = recordings[-1].shape[1]
+            raise UserError(f"{file} has {columns} columns where {task.name} moves {task.promp.dimensions} joints")
+        if len(recordings[-1]) < 2:
+            raise UserError(f"{file} must have at least 2 steps")
         context_of.append(int(index))
-    contexts = _read_csv(path / "contexts.csv")
+    if not recordings:
+        raise UserError(
+            f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
+        )
     return _imported(task, path, contexts, recordings, np.array(context_of, np.int64))
 
 
@@ -391,7 +422,10 @@ def _read_csv(path: Path) -> np.ndarray:
         rows = rows[1:]
     if not rows or len({len(row) for row in rows}) > 1 or not all(_is_number(cell) for row in rows for cell in row):
         raise UserError(f"{path} must hold rows of comma-separated numbers, as many in each row")
-    return np.array([[float(cell) for cell in row] for row in rows])
+    values = np.array([[float(cell) for cell in row] for row in rows])
+    if not np.all(np.abs(values) < 1e12):
+        raise UserError(f"{path} must hold finite numbers of a sensible size; look for NaN")
+    return values
 
 
 def _is_number(cell: str) -> bool:
@@ -460,8 +494,10 @@ def split(
     Training contexts are drawn among those with enough demonstrations. Test contexts are those given, or are drawn
     among all other contexts of the set, and from the task's distribution once these are used up.
     """
-    if seed < 0 or train_contexts < 1 or per_context < 1:
-        raise UserError("a run needs a seed >= 0, at least 1 training context and at least 1 demonstration per context")
+    if not 0 <= seed < 2**32 or train_contexts < 1 or per_context < 1:
+        raise UserError(
+            "a run needs a seed from 0 to 2**32 - 1, at least 1 training context and 1 demonstration per context"
+        )
     rng = np.random.default_rng(seed)
     indices, counts = np.unique(demonstrations.context_of, return_counts=True)
     enough = indices[counts >= per_context]

@@ -57,12 +57,16 @@ class DensityRatio:
         check_choices(self)
         if self.layers < 1 or self.width < 1 or self.networks < 1 or self.batch < 2:
             raise UserError("layers, width and networks must be at least 1, and batch at least 2")
+        if max(self.layers, self.width, self.networks, self.kernel) > 10**4:
+            raise UserError("layers, width, networks and kernel must be at most 10,000")
         if self.kernel < 1 or self.kernel % 2 == 0:
             raise UserError(f"kernel must be odd and positive, not {self.kernel}")
         if not 0 <= self.dropout <= 0.9 or not 0 <= self.validation <= 0.5:
             raise UserError("dropout must be from 0 to .9 and validation from 0 to .5")
-        if not 1 <= self.warmup <= self.epochs or self.patience < 1:
-            raise UserError("epochs, warmup (at most epochs) and patience must be positive")
+        if self.warmup < 1 or self.patience < 1:
+            raise UserError("warmup and patience must be positive")
+        if self.epochs < self.warmup:
+            raise UserError(f"epochs ({self.epochs}) must be at least warmup ({self.warmup}); lower warmup")
         if not 0 < self.learning_rate < math.inf:
             raise UserError(f"learning_rate must be positive and finite, not {self.learning_rate}")
 

@@ -12,8 +12,11 @@ import numpy as np
 from vigor.errors import UserError
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then rename it: a reader never sees half a file."""
+def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: a reader never sees half a file.
+
+    new: raise FileExistsError if there is such a file already, even one that was made at the same moment.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     os.close(handle)
@@ -23,20 +26,23 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.chmod(0o644)
-        temporary.replace(path)
+        if new:
+            os.link(temporary, path)
+        else:
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, new: bool = False) -> None:
     def write(temporary: Path) -> None:
         temporary.write_text(text, encoding="utf-8")
 
-    write_whole(path, write)
+    write_whole(path, write, new)
 
 
-def write_json(path: Path, value: Any) -> None:
-    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+def write_json(path: Path, value: Any, new: bool = False) -> None:
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n", new)
 
 
 def read_json(path: Path) -> Any:
@@ -78,7 +84,7 @@ def read_array(path: Path) -> np.ndarray:
 
 def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     if not path.is_file():
-        raise UserError(f"{path} does not exist")
+        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -87,4 +93,5 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
                 raise TypeError("it holds something other than arrays")
             return arrays
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
-        raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {error}") from None
+        reason = str(error).split(".")[0]
+        raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
+from vigor.errors import UserError
+
 Array = jax.Array
 
 
@@ -21,6 +23,8 @@ class PlanarChain:
 
     def __call__(self, joints: Array) -> Array:
         """Points [..., links + 1, 2] of joint angles [..., links]."""
+        if joints.shape[-1] != len(self.links):
+            raise UserError(f"a planar chain of {len(self.links)} links cannot have {joints.shape[-1]} joint angles")
         angles = jnp.cumsum(joints, axis=-1)
         lengths = jnp.asarray(self.links, joints.dtype)
         points = jnp.cumsum(jnp.stack([lengths * jnp.cos(angles), lengths * jnp.sin(angles)], axis=-1), axis=-2)

@@ -40,6 +40,10 @@ class ProMP:
     """Variance of a basis function, in squared phase."""
 
     def __post_init__(self) -> None:
+        if not all(isinstance(value, int) for value in (self.bases, self.dimensions, self.steps)):
+            raise UserError("a ProMP's bases, dimensions and steps must be whole numbers")
+        if self.start is not None:  # A list or an array serves as well, but must not change later.
+            object.__setattr__(self, "start", tuple(float(value) for value in self.start))
         if self.bases < 1 or self.dimensions < 1 or self.steps < 3:
             raise UserError("a ProMP needs at least 1 basis function, 1 dimension and 3 steps")
         if self.start is not None and len(self.start) != self.dimensions:

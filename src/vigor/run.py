@@ -6,7 +6,10 @@ file that is written whole.
 """
 
 import dataclasses
+import fcntl
+import hashlib
 import json
+import shutil
 import signal
 import threading
 import time
@@ -14,8 +17,9 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import jax
 import numpy as np
@@ -57,6 +61,8 @@ class Setup:
     command: str = ""
     version: str = __version__
     date: str = ""
+    fingerprint: str = ""
+    """Of the demonstrations and of the task's file, so that a run is not continued with others."""
 
 
 class Interrupted(Exception):
@@ -99,9 +105,44 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
     """Start a run in a new folder; returns its result."""
     claim(folder)
     prepared = prepare(setup)
+    # Settings that do not fit together show here, before there is a folder.
+    jax.eval_shape(partial(algorithm.initial, prepared[0], setup.config), _problem(setup, prepared))
+    setup = dataclasses.replace(setup, fingerprint=_fingerprint(setup, prepared[1]))
     folder.mkdir(parents=True, exist_ok=True)
-    files.write_json(folder / CONFIG, dataclasses.asdict(setup))
+    try:
+        files.write_json(folder / CONFIG, dataclasses.asdict(setup), new=True)
+    except FileExistsError:
+        raise UserError(f"another process has just begun a run in {folder}; choose another --out") from None
     return _carry_on(setup, folder, prepared, report)
+
+
+def _problem(setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> algorithm.Problem:
+    task, shown, split = prepared
+    return algorithm.problem(task, shown, split, setup.seed, setup.raw)
+
+
+def _fingerprint(setup: Setup, shown: Demonstrations) -> str:
+    digest = hashlib.sha256()
+    for array in (shown.contexts, shown.context_of, shown.weights):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    file = Path(setup.task.rpartition(":")[0])
+    if file.is_file():
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _prepare_again(setup: Setup, folder: Path) -> tuple[Task, Demonstrations, Split]:
+    """What a run in a folder was begun with, or a sentence about what has changed."""
+    try:
+        prepared = prepare(setup)
+    except UserError as error:
+        raise UserError(f"the run in {folder} needs what it was begun with: {error}") from None
+    if setup.fingerprint and setup.fingerprint != _fingerprint(setup, prepared[1]):
+        raise UserError(
+            f"the demonstrations or the task file of the run in {folder} have changed since it began; put the old ones "
+            "back or start a new run"
+        )
+    return prepared
 
 
 def claim(folder: Path) -> None:
@@ -118,8 +159,18 @@ def resume(folder: Path, report: Callable[[Progress], None] = lambda progress: N
     """Continue a run; returns its result. A finished run is left as it is."""
     setup = load_setup(folder)
     if (folder / RESULT).exists():
-        return files.read_json(folder / RESULT)
-    return _carry_on(setup, folder, prepare(setup), report)
+        return read_result(folder)
+    return _carry_on(setup, folder, _prepare_again(setup, folder), report)
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """The result of a finished run."""
+    if not (folder / RESULT).exists():
+        raise UserError(f"the run in {folder} has not finished; continue it with vigor train --resume {folder}")
+    result = files.read_json(folder / RESULT)
+    if not isinstance(result, dict) or not {"task", "method", "train", "test"} <= result.keys():
+        raise UserError(f"{folder / RESULT} is damaged; delete it and finish the run with --resume {folder}")
+    return result
 
 
 def load_setup(folder: Path) -> Setup:
@@ -130,21 +181,35 @@ def load_setup(folder: Path) -> Setup:
     try:
         config = dict(values["config"])
         networks = DensityRatio(**config.pop("density_ratio"))
-        return Setup(**{**values, "config": Config(**config, density_ratio=networks)})
-    except (TypeError, KeyError, UserError) as error:
+        setup = Setup(**{**values, "config": Config(**config, density_ratio=networks)})
+        for name, kind in get_type_hints(Setup).items():
+            # A list of test contexts is checked where it is used.
+            if name not in ("config", "test_contexts") and not isinstance(getattr(setup, name), kind):
+                raise TypeError(f"{name} is {getattr(setup, name)!r}")
+        if not isinstance(setup.test_contexts, int | list):
+            raise TypeError(f"test_contexts is {setup.test_contexts!r}")
+        return setup
+    except (TypeError, KeyError, ValueError, UserError) as error:
         raise UserError(f"{folder / CONFIG} is damaged or of another version of vigor: {error}") from None
 
 
 def _carry_on(
     setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
 ) -> dict[str, Any]:
+    with _alone(folder):
+        return _carry_on_alone(setup, folder, prepared, report)
+
+
+def _carry_on_alone(
+    setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
+) -> dict[str, Any]:
     task, shown, split = prepared
     config = setup.config
-    problems = _batch(algorithm.problem(task, shown, split, setup.seed, setup.raw))
+    problems = _batch(_problem(setup, prepared))
     states = algorithm.start(task, config, problems)
     states, seconds = _load_checkpoint(folder, states)
     done = int(states.iteration[0])
-    for part in (folder / PARTS).glob("*.safetensors"):
+    for part in _parts_of_ensembles(folder):
         if int(part.stem) > done:  # Written just before the run was killed; made again now.
             part.unlink()
     metrics = _read_metrics(folder, done)
@@ -175,7 +240,8 @@ def _carry_on(
                 last = row["test"] or row["train"]
                 files.write_text(folder / METRICS, "".join(json.dumps(row) + "\n" for row in metrics))
                 current.save(folder / POLICIES)
-            _keep_networks(folder, done, networks)
+            if networks:
+                _keep_networks(folder, done, networks)
             _save_checkpoint(folder, states, time.perf_counter() - begun)
             if interrupted.is_set() and done < config.iterations:
                 raise Interrupted(f"stopped after {done} of {config.iterations} iterations")
@@ -220,12 +286,13 @@ def _load_checkpoint(folder: Path, states: State) -> tuple[State, float]:
         return states, 0.0
     try:
         with safetensors.safe_open(path, "numpy") as file:
-            metadata = file.metadata()
+            metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (OSError, safetensors.SafetensorError) as error:
         raise UserError(f"{path} is damaged: {error}; delete it to start this run again") from None
     expected = _named(states)
-    if arrays.keys() != expected.keys() or any(arrays[k].shape != v.shape for k, v in expected.items()):
+    fits = arrays.keys() == expected.keys() and all(arrays[k].shape == v.shape for k, v in expected.items())
+    if "seconds" not in metadata or not fits or not all(np.all(np.isfinite(array)) for array in arrays.values()):
         raise UserError(f"{path} does not fit this run's settings; delete it to start this run again")
     leaves = [jax.numpy.asarray(arrays[name]) for name in expected]
     return jax.tree.unflatten(jax.tree.structure(states), leaves), float(metadata["seconds"])
@@ -249,14 +316,33 @@ def _keep_networks(folder: Path, done: int, networks: list[Any]) -> None:
 
 def _merge_ensembles(folder: Path) -> None:
     """Put the networks of all iterations into one file, [iteration, network, ...]."""
-    parts = sorted((folder / PARTS).glob("*.safetensors"))
-    if parts:
-        loaded = [safetensors.numpy.load_file(part) for part in parts]
+    parts = _parts_of_ensembles(folder)
+    if parts and not (folder / ENSEMBLES).exists():
+        try:
+            loaded = [safetensors.numpy.load_file(part) for part in parts]
+        except (OSError, safetensors.SafetensorError) as error:
+            raise UserError(f"{folder / PARTS} is damaged: {error}; start the run again elsewhere") from None
         together = {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
         _write_tensors(folder / ENSEMBLES, together)
-        for part in parts:
-            part.unlink()
-        (folder / PARTS).rmdir()
+    # Only now, when all are in one file, are the parts removed.
+    shutil.rmtree(folder / PARTS, ignore_errors=True)
+
+
+def _parts_of_ensembles(folder: Path) -> list[Path]:
+    return sorted((folder / PARTS).glob("[0-9]*.safetensors"))
+
+
+@contextmanager
+def _alone(folder: Path):
+    """Refuse to train in a folder that another process trains in."""
+    with (folder / CONFIG).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"another process is training in {folder}; wait for it or choose another --out") from None
+        for leftover in (*folder.glob(".*"), *(folder / PARTS).glob(".*")):  # Of a process that was killed.
+            leftover.unlink()
+        yield
 
 
 def _read_metrics(folder: Path, done: int) -> list[dict[str, Any]]:
@@ -267,8 +353,8 @@ def _read_metrics(folder: Path, done: int) -> list[dict[str, Any]]:
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return [row for row in rows if row["iteration"] <= done]
-    except (json.JSONDecodeError, KeyError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is damaged: {error}") from None
+    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is damaged: {error}; delete it to go on without the curves so far") from None
 
 
 @contextmanager
@@ -326,17 +412,22 @@ def load_policies(folder: Path) -> tuple[Setup, Task, Policies]:
     """What a run has learned so far."""
     setup = load_setup(folder)
     if not (folder / POLICIES).exists():
-        raise UserError(f"{folder} holds no policies yet; let the run go on with --resume {folder}")
-    return setup, load_task(setup.task).with_descriptors(setup.descriptors), policies.load(folder / POLICIES)
+        what = "has lost its policies.npz; train it again" if (folder / RESULT).exists() else "has no policies yet"
+        raise UserError(f"the run in {folder} {what}")
+    task, learned = load_task(setup.task).with_descriptors(setup.descriptors), policies.load(folder / POLICIES)
+    if learned.mixtures.means.shape[2] != task.promp.weights or learned.contexts.shape[1] != task.context_dimension:
+        raise UserError(f"{folder / POLICIES} does not fit {task.name}; it belongs to another task")
+    return setup, task, learned
 
 
 def draw(folder: Path) -> Path:
-    """Figures and `report.html` of a run, finished or not; returns the report's path."""
+    """Figures and `report.html` of a finished run; returns the report's path."""
     from vigor import figures
     from vigor.report import write_report
 
     setup, task, learned = load_policies(folder)
-    _, shown, split = prepare(setup)
+    read_result(folder)
+    _, shown, split = _prepare_again(setup, folder)
     joints = demonstrations.trajectories(task, shown)
     seen = [joints[rows] for rows in split.demonstrations]
     judged = evaluation.evaluate(task, learned)
@@ -350,7 +441,7 @@ def draw(folder: Path) -> Path:
         if len(rows):
             traces = figures.traces(task, learned, seen, contexts=rows, success=judged.success)
             figures.save(traces, folder / "figures" / f"traces_{name}.png")
-            if task.regions(learned.contexts[0]):
+            if name == "test" and task.regions(learned.contexts[0]):
                 distances = figures.distances(task, learned, seen, contexts=rows)
                 figures.save(distances, folder / "figures" / f"distances_{name}.png")
     return write_report(folder)

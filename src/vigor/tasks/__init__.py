@@ -27,7 +27,7 @@ def load_task(reference: str) -> Task:
     if task is None:
         raise UserError(f"{path} defines no {name}; name the variable that holds the task after the colon")
     if not isinstance(task, Task):
-        raise UserError(f"{name} in {path} is a {type(task).__name__}; it must be a vigor.Task")
+        raise UserError(f"{name} in {path} is a {type(task).__name__}; it must be an instance of vigor.tasks.Task")
     try:
         check(task)
     except UserError as error:
@@ -44,8 +44,11 @@ def _module(path: Path):
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    sys.path.insert(0, str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.pop(0)
     return module

@@ -9,7 +9,8 @@ import numpy as np
 
 from vigor.descriptors import Descriptor, Motion
 from vigor.errors import UserError
-from vigor.tasks.task import Task
+from vigor.promp import ProMP
+from vigor.tasks.task import Region, Task
 
 Array = jax.Array
 _SAMPLES = 8
@@ -17,6 +18,7 @@ _SAMPLES = 8
 
 def check(task: Task) -> None:
     """Raise a UserError that names the part of the task that is wrong."""
+    _check_kinds(task)
     contexts = _contexts(task)
     weights = jax.random.normal(jax.random.key(0), (_SAMPLES, task.promp.weights))
     steps = task.promp.steps
@@ -29,16 +31,50 @@ def check(task: Task) -> None:
         )
     shapes = (joints.shape, points, contexts.shape[1:])
     motion = jax.eval_shape(lambda: Motion(*(jnp.zeros(shape) for shape in shapes)))
-    if not task.descriptors:
-        raise UserError("descriptors is empty; list at least one function from a motion to [T]")
     names = [f"descriptor {i} ({_name(part)})" for i, part in enumerate(task.descriptors, start=1)]
-    for name, descriptor in zip(names, task.descriptors, strict=True):
+    others = [
+        (f"{name} descriptor {i} ({_name(part)})", part)
+        for name, parts in task.other_descriptors.items()
+        for i, part in enumerate(parts, start=1)
+    ]
+    for name, descriptor in (*zip(names, task.descriptors, strict=True), *others):
         shape = _trace(name, descriptor, motion)
         if shape[:1] != (steps,) or len(shape) > 2:
             raise UserError(f"{name} gives {_shape(shape)}; it must give [T] or [T, features] with T = {steps}")
     if (shape := _trace("distance", task.distance, motion)) != ():
         raise UserError(f"distance gives {_shape(shape)} for a motion; it must give a single number")
     _check_values(task, names, weights, contexts)
+    _check_regions(task, np.asarray(contexts[0]))
+
+
+def _check_kinds(task: Task) -> None:
+    """The fields that are not functions."""
+    if not isinstance(task.name, str) or not task.name:
+        raise UserError("name must be a word")
+    if not isinstance(task.promp, ProMP):
+        raise UserError(f"promp is a {type(task.promp).__name__}; it must be a vigor.promp.ProMP")
+    if not isinstance(task.context_names, tuple | list) or not task.context_names:
+        raise UserError("context_names must list a name for every number of a context")
+    if not isinstance(task.descriptors, tuple | list):
+        raise UserError("descriptors must be a tuple or list of functions")
+    if not task.descriptors:
+        raise UserError("descriptors is empty; list at least one function from a motion to [T]")
+    for name in ("success_distance", "distinct"):
+        value = getattr(task, name)
+        if not isinstance(value, int | float) or not 0 <= value < np.inf:
+            raise UserError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def _check_regions(task: Task, context: np.ndarray) -> None:
+    try:
+        regions = list(task.regions(context))
+    except Exception as error:
+        raise UserError(f"regions fails: {type(error).__name__}: {error}") from None
+    for region in regions:
+        if not isinstance(region, Region):
+            raise UserError(f"regions gives a {type(region).__name__}; it must give vigor.tasks.Region objects")
+        if len(region.centre) not in (2, 3) or not np.all(np.isfinite([*region.centre, region.radius])):
+            raise UserError("regions must have a finite centre of 2 or 3 numbers and a finite radius")
 
 
 def _check_values(task: Task, names: list[str], weights: Array, contexts: Array) -> None:
@@ -97,6 +133,8 @@ def _trace(name: str, function: Callable[..., Array], *arguments) -> tuple[int, 
         raise UserError(f"{name} fails: {type(error).__name__}: {sentence}") from None
     if not hasattr(result, "shape"):
         raise UserError(f"{name} gives a {type(result).__name__}; it must give an array")
+    if not jnp.issubdtype(result.dtype, jnp.floating):
+        raise UserError(f"{name} gives values of type {result.dtype}; it must give real numbers")
     return result.shape
 
 
