@@ -186,6 +186,8 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
     _title(versatility, "versatility per context")
     for ax in (*success, distance, versatility):
         _clean(ax)
+        for line in ax.lines if len(metrics) == 1 else ():  # A line of one point cannot be seen.
+            line.set_marker("o")
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
         ax.set_xlabel("iteration", fontsize=9, color=INK)
         ax.legend(fontsize=8, frameon=False, labelcolor=INK)
