@@ -298,7 +298,7 @@ def _each(function: Callable, *trees: Any) -> Any:
     return jax.vmap(function)(*trees)
 
 
-def _by_chunks(function: Callable, *arrays: Array, size: int = 128) -> Any:
+def _by_chunks(function: Callable, *arrays: Array, size: int = 64) -> Any:
     """`function` of whole chunks of the arrays' leading axis: on a CPU, chunks that stay in the cache."""
     total = arrays[0].shape[0]
     chunks = max(1, total // size) if jax.default_backend() == "cpu" else 1
