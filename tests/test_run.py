@@ -17,6 +17,8 @@ from vigor import policies, run
 from vigor.errors import UserError
 
 TASK = f"{EXAMPLE}:TASK"
+ITERATIONS = 120
+"""Enough that a run can be stopped in the middle."""
 
 
 def command(*arguments: str) -> list[str]:
@@ -46,7 +48,7 @@ def wait_for_iteration(folder: Path, iteration: int) -> None:
 def alone(tmp_path_factory) -> Path:
     """A small run that was left alone."""
     folder = tmp_path_factory.mktemp("runs") / "alone"
-    process = start(TASK, *small(iterations="40"), "--out", folder)
+    process = start(TASK, *small(iterations=str(ITERATIONS)), "--out", folder)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert "success, best component" in output
@@ -71,17 +73,19 @@ def test_a_run_leaves_everything(alone):
         assert len(result[part]["contexts"]) == 2
         assert len(result[part]["success_components"]) == 2
     lines = (alone / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["iteration"] for line in lines] == [10, 20, 30, 40]
+    assert [json.loads(line)["iteration"] for line in lines] == list(range(10, ITERATIONS + 1, 10))
     assert policies.load(alone / "policies.npz").training == 2
     networks = load_file(alone / "ensembles.safetensors")
-    assert {array.shape[:2] for array in networks.values()} == {(40, 2)}
+    assert {array.shape[:2] for array in networks.values()} == {(ITERATIONS, 2)}
     assert all(np.isfinite(array).all() for array in networks.values())
 
 
 def test_a_killed_run_ends_with_the_same_result(alone, tmp_path):
     folder = tmp_path / "killed"
     for iteration in (10, 20):
-        arguments = ("--resume", folder) if folder.exists() else (TASK, *small(iterations="40"), "--out", folder)
+        arguments = (
+            ("--resume", folder) if folder.exists() else (TASK, *small(iterations=str(ITERATIONS)), "--out", folder)
+        )
         process = start(*arguments)
         wait_for_iteration(folder, iteration)
         process.send_signal(signal.SIGKILL)
@@ -100,7 +104,7 @@ def test_a_killed_run_ends_with_the_same_result(alone, tmp_path):
 
 def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(alone, tmp_path):
     folder = tmp_path / "interrupted"
-    process = start(TASK, *small(iterations="40"), "--out", folder)
+    process = start(TASK, *small(iterations=str(ITERATIONS)), "--out", folder)
     wait_for_iteration(folder, 10)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=120)
