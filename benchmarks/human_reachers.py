@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import __version__, algorithm, demonstrations, evaluation
+from vigor import __version__, algorithm, demonstrations, evaluation, importers
 from vigor.policies import Policies
 from vigor.presets import preset
 from vigor.tasks import TASKS, load_task
@@ -29,7 +29,7 @@ PAPER = {"planar-reacher": 0.991, "panda-reacher": 0.9965}
 def measure(name: str, path: Path, seeds: int, preset_name: str, **changes: Any) -> dict[str, Any]:
     """Train and evaluate a task with seeds 0, 1, ...: 6 training and 6 test contexts, 5 demonstrations each."""
     task, config = load_task(name), replace(preset(name, preset_name), **changes)
-    shown = demonstrations.import_demonstrations(task, "published", path)
+    shown = importers.import_demonstrations(task, "published", path)
     splits = [demonstrations.split(shown, task, seed, 6, 6, 5) for seed in range(seeds)]
     problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     begun = time.perf_counter()

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import __version__, algorithm, demonstrations, density_ratio, evaluation
+from vigor import __version__, algorithm, demonstrations, density_ratio, evaluation, recordings
 from vigor.demonstrations import Demonstrations
 from vigor.policies import Policies
 from vigor.presets import preset
@@ -146,7 +146,7 @@ def growth(task: Task, config: algorithm.Config, shown: Demonstrations, quick: b
 
 def measure(name: str, quick: bool) -> dict[str, Any]:
     task, config = load_task(name), preset(name)
-    shown = demonstrations.generate(task, seed=0)
+    shown = recordings.generate(task, seed=0)
     problem = algorithm.problem(task, shown, demonstrations.split(shown, task, 0, 6, 6, 5), 0)
     before = calibration_unit()
     found: dict[str, Any] = {"task": name, **iteration(task, config, problem, 10 if quick else 30)}

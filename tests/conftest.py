@@ -2,7 +2,13 @@
 
 from pathlib import Path
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
+
+from vigor.kinematics import path
+from vigor.promp import ProMP
+from vigor.tasks import Task
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
 SHARED = Path(__file__).parents[2] / "shared"
@@ -19,6 +25,24 @@ SMALL = {
     "--epochs": "12",
 }
 """Options that make `vigor train` fast and poor."""
+
+
+POINT = Task(
+    name="point",
+    promp=ProMP(bases=4, dimensions=2, steps=25),
+    context_names=("x", "y"),
+    sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
+    kinematics=path,
+    descriptors=(),
+    distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1),
+)
+"""A point ends within .1 of its context."""
+
+
+def movement(goal: tuple[float, float], rest: int = 0, steps: int = 40) -> np.ndarray:
+    """A smooth recording [rest + steps, 2] from the origin to a goal."""
+    time = np.linspace(0.0, 1.0, steps)[:, None]
+    return np.concatenate([np.zeros((rest, 2)), (3 * time**2 - 2 * time**3) * np.asarray(goal)])
 
 
 def small(**changes: str) -> list[str]:

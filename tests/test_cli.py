@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conftest import EXAMPLE, small
-from vigor import cli, demonstrations
+from vigor import cli, demonstrations, recordings
 from vigor.tasks import load_task
 
 TASK = f"{EXAMPLE}:TASK"
@@ -19,7 +19,7 @@ def _in_a_folder_of_its_own(tmp_path, monkeypatch):
 def shown(tmp_path_factory):
     """A folder with generated demonstrations of the example."""
     folder = tmp_path_factory.mktemp("demos") / "gate"
-    made = demonstrations.generate(load_task(TASK), seed=0, contexts=4, per_context=3, spare=4)
+    made = recordings.generate(load_task(TASK), seed=0, contexts=4, per_context=3, spare=4)
     demonstrations.save(made, folder)
     return folder
 
@@ -116,7 +116,7 @@ def test_bad_test_contexts_are_one_sentence(tmp_path, capsys, contexts, said):
 
 
 def test_pickled_test_contexts_are_refused(tmp_path, capsys):
-    np.save("bad.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    np.save("bad.npy", np.array([{"a": 1}], dtype=object))
     assert "bad.npy" in refused(capsys, "train", "planar-reacher", "--test-contexts-file", "bad.npy")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vigor import demonstrations as demos
+from vigor import recordings
 from vigor.demonstrations import Demonstrations
 from vigor.errors import UserError
 from vigor.kinematics import PANDA_LIMITS
@@ -22,7 +23,7 @@ TASKS = {"planar": PLANAR, "panda": PANDA}
 @pytest.fixture(scope="module", params=TASKS)
 def generated(request: pytest.FixtureRequest) -> tuple[Task, Demonstrations]:
     task = TASKS[request.param]
-    return task, demos.generate(task, seed=3, contexts=3, per_context=10, spare=4)
+    return task, recordings.generate(task, seed=3, contexts=3, per_context=10, spare=4)
 
 
 def planar_effector(joints: np.ndarray) -> np.ndarray:
@@ -109,7 +110,7 @@ def test_natural(generated: tuple[Task, Demonstrations]):
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_the_same_for_the_same_seed(task: Task):
-    one, two, other = (demos.generate(task, seed, contexts=1, per_context=2, spare=1) for seed in (5, 5, 6))
+    one, two, other = (recordings.generate(task, seed, contexts=1, per_context=2, spare=1) for seed in (5, 5, 6))
     np.testing.assert_array_equal(one.contexts, two.contexts)
     np.testing.assert_array_equal(one.weights, two.weights)
     for a, b in zip(one.recordings or (), two.recordings or (), strict=True):
@@ -134,9 +135,9 @@ def test_says_what_cannot_be_generated():
     with pytest.raises(UserError, match="cannot reach both targets"):
         planar_reacher.TASK.generate(np.random.default_rng(0), np.array([0.0, 2.0, 0.0, 9.0]), 1)  # type: ignore[misc]
     with pytest.raises(UserError, match="has no generator"):
-        demos.generate(replace(PLANAR, generate=None), 0)
+        recordings.generate(replace(PLANAR, generate=None), 0)
     with pytest.raises(UserError, match="at least 1"):
-        demos.generate(PLANAR, 0, contexts=0)
+        recordings.generate(PLANAR, 0, contexts=0)
     still = replace(PLANAR, generate=lambda rng, context, count: [np.zeros((10, 5))] * count)
     with pytest.raises(UserError, match=r"only 0 of 2 demonstrations of context .* another seed"):
-        demos.generate(still, 0, contexts=1, per_context=2)
+        recordings.generate(still, 0, contexts=1, per_context=2)

@@ -293,19 +293,19 @@ def _evaluate(command: Evaluate) -> None:
 
 
 def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> None:
-    from vigor import demonstrations, figures, terminal
+    from vigor import demonstrations, figures, importers, recordings, terminal
     from vigor.tasks import TASKS, load_task
 
     _use_device("cpu")
     match command:
         case DemosGenerate():
             task = load_task(command.task)
-            made = demonstrations.generate(task, command.seed, command.contexts, command.per_context)
+            made = recordings.generate(task, command.seed, command.contexts, command.per_context)
             demonstrations.save(made, command.out)
             terminal.demonstrations_table(task, made)
         case DemosImport():
             task = load_task(command.task)
-            imported = demonstrations.import_demonstrations(task, command.format, command.path)
+            imported = importers.import_demonstrations(task, command.format, command.path)
             demonstrations.save(imported, command.out)
             terminal.demonstrations_table(task, imported)
         case DemosCheck() | DemosShow():

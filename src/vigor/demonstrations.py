@@ -1,9 +1,8 @@
-"""Demonstrations: the data type, its file format, importers, preprocessing and the choice of what a run learns from.
+"""Demonstrations: the data type, its file format, and the choice of what a run learns from.
 
 A set lives in a folder: `demonstrations.json` says what it is, `demonstrations.npz` holds its arrays.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,6 @@ from vigor.tasks.task import Task
 
 HEADER, ARRAYS = "demonstrations.json", "demonstrations.npz"
 FORMAT, VERSION = "vigor-demonstrations", 1
-FORMATS = ("published", "published-raw", "csv", "npz")
-"""What `import_demonstrations` reads."""
-REST = 0.01
-"""Share of a recording's largest excursion up to which the robot counts as still resting."""
-HOLD = 0.15
-"""Share of a recording's length for which its last pose is repeated, so that the fit ends there."""
-FIT_STEPS = 200
-"""Steps that recordings of different lengths are resampled to, to be fitted together."""
-ROUNDS = 30
-"""Times that a generator is asked again for what still lacks in a context."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +38,8 @@ class Demonstrations:
     """Where the set comes from, in words."""
 
     def __post_init__(self) -> None:
-        contexts = _numbers(self.contexts, 2, "the contexts")
-        weights = _numbers(self.weights, 2, "the weights")
+        contexts = numbers(self.contexts, 2, "the contexts")
+        weights = numbers(self.weights, 2, "the weights")
         context_of = np.array(self.context_of)
         if context_of.dtype.kind not in "iu":
             raise UserError("context_of must hold integers: the index of each demonstration's context")
@@ -66,7 +55,7 @@ class Demonstrations:
                 raise UserError(
                     f"there are {len(recordings)} recordings for {len(weights)} weight vectors; give as many"
                 )
-            recordings = tuple(_numbers(item, 2, f"recording {i}") for i, item in enumerate(recordings))
+            recordings = tuple(numbers(item, 2, f"recording {i}") for i, item in enumerate(recordings))
             if len({item.shape[1] for item in recordings}) > 1 or min(len(item) for item in recordings) < 2:
                 raise UserError("recordings must have the same number of columns and at least 2 steps each")
         for name, value in (("contexts", contexts), ("weights", weights), ("recordings", recordings)):
@@ -83,7 +72,7 @@ class Demonstrations:
         return np.flatnonzero(self.context_of == context)
 
 
-def _numbers(values: Any, axes: int, what: str) -> np.ndarray:
+def numbers(values: Any, axes: int, what: str) -> np.ndarray:
     """A copy in double precision, or one sentence about why these are not finite numbers with so many axes."""
     try:
         array = np.array(values)
@@ -98,7 +87,7 @@ def _numbers(values: Any, axes: int, what: str) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _check_fits(demonstrations: Demonstrations, task: Task) -> None:
+def check_fits(demonstrations: Demonstrations, task: Task) -> None:
     if demonstrations.task != task.name:
         raise UserError(f"these are demonstrations of {demonstrations.task}, not of {task.name}; choose that task")
     width, length = demonstrations.contexts.shape[1], demonstrations.weights.shape[1]
@@ -153,12 +142,12 @@ def load(folder: Path, task: Task | None = None) -> Demonstrations:
     if missing:
         raise UserError(f"{path} lacks {' and '.join(missing)}; make the demonstrations again")
     try:
-        recordings = _cut(arrays["samples"], arrays.get("lengths")) if "samples" in arrays else None
+        recordings = cut(arrays["samples"], arrays.get("lengths")) if "samples" in arrays else None
         demonstrations = Demonstrations(
             header["task"], arrays["contexts"], arrays["context_of"], arrays["weights"], recordings, header["source"]
         )
         if task is not None:
-            _check_fits(demonstrations, task)
+            check_fits(demonstrations, task)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     if header != _header(demonstrations):
@@ -178,9 +167,9 @@ def _header(demonstrations: Demonstrations) -> dict[str, Any]:
     }
 
 
-def _cut(samples: np.ndarray, lengths: np.ndarray | None) -> tuple[np.ndarray, ...]:
+def cut(samples: np.ndarray, lengths: np.ndarray | None) -> tuple[np.ndarray, ...]:
     """Recordings of these lengths [n] out of one array [sum of lengths, dimensions]."""
-    samples = _numbers(samples, 2, "the recordings' samples")
+    samples = numbers(samples, 2, "the recordings' samples")
     if lengths is None or lengths.dtype.kind not in "iu" or lengths.ndim != 1 or np.any(lengths < 1):
         raise UserError("the recordings' lengths must be positive integers, one for each recording")
     if lengths.sum() != len(samples):
@@ -198,59 +187,7 @@ def _equal(a: Demonstrations, b: Demonstrations) -> bool:
     )
 
 
-# From recordings to movements
-
-
-def preprocess(
-    task: Task, contexts: np.ndarray, recordings: Sequence[np.ndarray], context_of: np.ndarray, source: str
-) -> Demonstrations:
-    """Fit ProMPs to recordings [T, dimensions] of any lengths, and keep those that succeed when rolled out.
-
-    The rest before a movement is dropped, and its last pose held for a while, so that the fit ends near the goal.
-    """
-    if not len(recordings):
-        raise UserError("there are no recordings to make demonstrations of; record at least one movement")
-    whole = Demonstrations(
-        task.name, contexts, context_of, np.zeros((len(recordings), task.promp.weights)), tuple(recordings), source
-    )
-    _check_fits(whole, task)
-    moving = [_without_rest(recording) for recording in whole.recordings or ()]
-    weights = _fit(task, moving)
-    distances = _distances(task, weights, whole.contexts[whole.context_of])
-    kept = np.flatnonzero(task.succeeds(distances))
-    if not len(kept):
-        raise UserError(
-            f"none of the {len(recordings)} recordings solves {task.name} (the best is {distances.min():.3g} away); "
-            "check units, context indices and the start pose"
-        )
-    if len(kept) < len(recordings):
-        source = f"{source}, {len(kept)} of {len(recordings)} recordings kept"
-    return Demonstrations(
-        task.name, whole.contexts, whole.context_of[kept], weights[kept], tuple(moving[i] for i in kept), source
-    )
-
-
-def _without_rest(recording: np.ndarray) -> np.ndarray:
-    """The recording from its last step at rest on."""
-    excursion = np.linalg.norm(recording - recording[0], axis=1)
-    return recording[max(int(np.argmax(excursion > REST * excursion.max())) - 1, 0) :]
-
-
-def _fit(task: Task, recordings: Sequence[np.ndarray]) -> np.ndarray:
-    """Weights [n, D] of recordings [T, dimensions] whose last poses are held."""
-    held = [np.pad(recording, ((0, max(1, round(HOLD * len(recording)))), (0, 0)), "edge") for recording in recordings]
-    return task.promp.fit(np.stack([_resample(recording, FIT_STEPS) for recording in held]))
-
-
-def _resample(recording: np.ndarray, steps: int) -> np.ndarray:
-    """A recording [T, dimensions] at evenly spaced times [steps, dimensions]."""
-    times = np.linspace(0.0, len(recording) - 1.0, steps)
-    return np.stack([np.interp(times, np.arange(len(recording)), column) for column in recording.T], axis=1)
-
-
-def _distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-    """How far each ProMP [n, D] is from solving its context [n, C]: [n]."""
-    return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
+# What a run learns from
 
 
 def trajectories(task: Task, demonstrations: Demonstrations, raw: bool = False) -> np.ndarray:
@@ -259,212 +196,13 @@ def trajectories(task: Task, demonstrations: Demonstrations, raw: bool = False) 
         return np.asarray(rollout(task.promp, jnp.asarray(demonstrations.weights)))
     if demonstrations.recordings is None:
         raise UserError(f"these demonstrations ({demonstrations.source}) hold no recordings; train on their ProMPs")
-    return np.stack([_resample(recording, task.promp.steps) for recording in demonstrations.recordings])
+    return np.stack([resample(recording, task.promp.steps) for recording in demonstrations.recordings])
 
 
-def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, spare: int = 60) -> Demonstrations:
-    """Demonstrations of the task's own generator, all successful, and spare contexts without any."""
-    if task.generate is None:
-        raise UserError(f"{task.name} has no generator of demonstrations; give some with --demos")
-    if not 0 <= seed < 2**32 or contexts < 1 or per_context < 1 or spare < 0:
-        raise UserError("seed must be from 0 to 2**32 - 1, contexts and demonstrations per context at least 1")
-    if contexts * per_context > 10**6 or spare > 10**6:
-        raise UserError("at most a million demonstrations and spare contexts can be generated")
-    drawn = np.asarray(task.sample_contexts(np.random.default_rng(seed), contexts + spare), float)
-    # Every context has random numbers of its own, so that one hard context changes no other.
-    randomness = [np.random.default_rng([seed, index]) for index in range(contexts)]
-    found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(contexts)]
-    for _ in range(ROUNDS):
-        moving: list[np.ndarray] = []
-        context_of: list[int] = []
-        for index in range(contexts):
-            lacking = per_context - len(found[index])
-            fresh = _generated(task, randomness[index], drawn[index], lacking) if lacking else []
-            moving += [_without_rest(recording) for recording in fresh[:lacking]]
-            context_of += [index] * len(fresh[:lacking])
-        if not moving:
-            break
-        weights = _fit(task, moving)
-        for i in np.flatnonzero(task.succeeds(_distances(task, weights, drawn[context_of]))):
-            found[context_of[i]].append((weights[i], moving[i]))
-    short = next((index for index in range(contexts) if len(found[index]) < per_context), None)
-    if short is not None:
-        raise UserError(
-            f"only {len(found[short])} of {per_context} demonstrations of context {np.round(drawn[short], 3).tolist()} "
-            "could be generated; take another seed or fewer demonstrations"
-        )
-    chosen = [pair for pairs in found for pair in pairs]
-    return Demonstrations(
-        task.name,
-        drawn,
-        np.repeat(np.arange(contexts), per_context),
-        np.stack([weights for weights, _ in chosen]),
-        tuple(recording for _, recording in chosen),
-        f"generated with seed {seed}",
-    )
-
-
-def _generated(task: Task, rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
-    """What the task's generator makes, checked."""
-    assert task.generate is not None
-    try:
-        recordings = [_numbers(item, 2, "a recording") for item in task.generate(rng, context, count)]
-    except UserError as error:
-        raise UserError(f"generate of {task.name}: {error}") from None
-    except Exception as error:
-        raise UserError(f"generate of {task.name} fails: {type(error).__name__}: {error}") from None
-    if any(item.shape[1] != task.promp.dimensions or len(item) < 2 for item in recordings):
-        raise UserError(
-            f"generate of {task.name} must make recordings [T, {task.promp.dimensions}] of at least 2 steps"
-        )
-    return recordings
-
-
-# Importers
-
-
-def import_demonstrations(task: Task, format: str, path: Path) -> Demonstrations:
-    """Demonstrations in one of FORMATS: see `import_published`, `import_csv` and `import_npz`."""
-    if not path.exists():
-        raise UserError(f"{path} does not exist")
-    if format in ("published", "published-raw"):
-        return import_published(task, path, raw=format == "published-raw")
-    if format == "csv":
-        return import_csv(task, path)
-    if format == "npz":
-        return import_npz(task, path)
-    raise UserError(f"there is no format {format!r} of demonstrations; choose from {', '.join(FORMATS)}")
-
-
-def import_published(task: Task, path: Path, raw: bool = False) -> Demonstrations:
-    """The human demonstrations that the paper's authors published, from a clone of their repository.
-
-    raw=False: the published ProMPs, which all succeed, without recordings. raw=True: the published recordings (planar
-    reacher only), which all succeed as they are, with ProMPs fitted to them, of which 43% miss a target by a little.
-    The two are different choices of 10 per context from what was recorded: 47 of the 120 published ProMPs are the fit
-    of a published recording, the recordings of the others were not published. So each is a set of its own.
-    """
-    name = task.name.replace("-", "_")
-    above = (path, *path.resolve().parents[:2])
-    below = ("environments", "VIGOR/environments", "published/VIGOR/environments", "")
-    folders = [base / inner / name for base in above for inner in below]
-    folder = next((folder for folder in folders if (folder / "promp_fits" / "promp_weights.npz").exists()), None)
-    if folder is None:
-        raise UserError(
-            f"{path} holds no published demonstrations of {task.name}; clone github.com/NiklasFreymuth/VIGOR"
-        )
-    if raw:
-        if not (folder / "raw_demonstrations").exists():
-            raise UserError(f"the authors published no recordings of {task.name}; import with --format published")
-        source, file, axes, last = folder / "raw_demonstrations", "samples.npz", 4, task.promp.dimensions
-    else:
-        source, file, axes, last = folder / "promp_fits", "promp_weights.npz", 3, task.promp.weights
-    contexts = files.read_array(source / "contexts.npy")
-    movements = files.read_array(source / file)
-    try:
-        movements = _numbers(movements, axes, "the demonstrations")
-        if movements.shape[-1] != last or len(contexts) < len(movements):
-            raise UserError(
-                "this is not the published layout [context, demonstration, ...]; clone the repository again"
-            )
-        context_of = np.repeat(np.arange(len(movements)), movements.shape[1])
-        movements = movements.reshape(-1, *movements.shape[2:])
-        demonstrations = Demonstrations(
-            task.name,
-            contexts.reshape(len(contexts), -1),
-            context_of,
-            task.promp.fit(movements) if raw else movements,
-            tuple(movements) if raw else None,
-            f"published by the authors of the paper, human{', recordings' if raw else ''}",
-        )
-        _check_fits(demonstrations, task)
-    except UserError as error:
-        raise UserError(f"{source / file}: {error}") from None
-    return demonstrations
-
-
-def import_csv(task: Task, path: Path) -> Demonstrations:
-    """Recordings from a folder of comma-separated files, preprocessed.
-
-    contexts.csv has a row for every context. demonstrations/<context>_<anything>.csv is one recording: a row a step, a
-    column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
-    """
-    recordings, context_of = [], []
-    contexts = _read_csv(path / "contexts.csv")
-    for file in sorted((path / "demonstrations").glob("*.csv")):
-        index = file.stem.split("_")[0]
-        if not (index.isascii() and index.isdigit()):
-            raise UserError(f"{file} must begin with the number of its context, for instance 0_first.csv")
-        if int(index) >= len(contexts):
-            raise UserError(f"{file} names context {index}, but contexts.csv has {len(contexts)}, counted from 0")
-        recordings.append(_read_csv(file))
-        if recordings[-1].shape[1] != task.promp.dimensions:
-            columns = recordings[-1].shape[1]
-            raise UserError(f"{file} has {columns} columns where {task.name} moves {task.promp.dimensions} joints")
-        if len(recordings[-1]) < 2:
-            raise UserError(f"{file} must have at least 2 steps")
-        context_of.append(int(index))
-    if not recordings:
-        raise UserError(
-            f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
-        )
-    return _imported(task, path, contexts, recordings, np.array(context_of, np.int64))
-
-
-def _read_csv(path: Path) -> np.ndarray:
-    try:
-        rows = [line.split(",") for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not a readable text file: {error}") from None
-    if rows and not any(_is_number(cell) for cell in rows[0]):
-        rows = rows[1:]
-    if not rows or len({len(row) for row in rows}) > 1 or not all(_is_number(cell) for row in rows for cell in row):
-        raise UserError(f"{path} must hold rows of comma-separated numbers, as many in each row")
-    values = np.array([[float(cell) for cell in row] for row in rows])
-    if not np.all(np.abs(values) < 1e12):
-        raise UserError(f"{path} must hold finite numbers of a sensible size; look for NaN")
-    return values
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def import_npz(task: Task, path: Path) -> Demonstrations:
-    """Recordings from an .npz, preprocessed.
-
-    contexts [m, C], context_of [n], and either trajectories [n, T, dimensions] or, for recordings of different lengths,
-    samples [sum of lengths, dimensions] and lengths [n].
-    """
-    arrays = files.read_arrays(path)
-    if not {"contexts", "context_of"} <= set(arrays) or not {"trajectories", "samples"} & set(arrays):
-        raise UserError(f"{path} must hold contexts, context_of, and trajectories or samples with lengths")
-    try:
-        if "trajectories" in arrays:
-            recordings = tuple(_numbers(arrays["trajectories"], 3, "the trajectories"))
-        else:
-            recordings = _cut(arrays["samples"], arrays.get("lengths"))
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-    return _imported(task, path, arrays["contexts"], recordings, arrays["context_of"])
-
-
-def _imported(
-    task: Task, path: Path, contexts: np.ndarray, recordings: Sequence[np.ndarray], context_of: np.ndarray
-) -> Demonstrations:
-    try:
-        return preprocess(task, contexts, recordings, context_of, f"imported from {path.name}")
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-
-
-# What a run learns from
+def resample(recording: np.ndarray, steps: int) -> np.ndarray:
+    """A recording [T, dimensions] at evenly spaced times [steps, dimensions]."""
+    times = np.linspace(0.0, len(recording) - 1.0, steps)
+    return np.stack([np.interp(times, np.arange(len(recording)), column) for column in recording.T], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -509,7 +247,7 @@ def split(
     train = rng.permutation(enough)[:train_contexts]
     chosen = np.stack([rng.permutation(demonstrations.of(context))[:per_context] for context in train])
     if isinstance(test_contexts, np.ndarray):
-        test = _numbers(test_contexts, 2, "the test contexts")
+        test = numbers(test_contexts, 2, "the test contexts")
         if test.shape[1] != task.context_dimension:
             raise UserError(
                 f"the test contexts have {test.shape[1]} numbers each where {task.name} has {task.context_dimension}: "

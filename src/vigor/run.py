@@ -26,7 +26,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from vigor import __version__, algorithm, demonstrations, evaluation, files, policies
+from vigor import __version__, algorithm, demonstrations, evaluation, files, policies, recordings
 from vigor.algorithm import Config, State
 from vigor.demonstrations import Demonstrations, Split
 from vigor.density_ratio import DensityRatio
@@ -86,7 +86,7 @@ def prepare(setup: Setup) -> tuple[Task, Demonstrations, Split]:
     if setup.demos is not None:
         shown = demonstrations.load(Path(setup.demos), task)
     elif task.generate is not None:
-        shown = demonstrations.generate(task, seed=0)
+        shown = recordings.generate(task, seed=0)
     else:
         raise UserError(f"{task.name} has no demonstrations of its own; give some with --demos DIR")
     test = setup.test_contexts
@@ -113,7 +113,8 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
         files.write_json(folder / CONFIG, dataclasses.asdict(setup), new=True)
     except FileExistsError:
         raise UserError(f"another process has just begun a run in {folder}; choose another --out") from None
-    return _carry_on(setup, folder, prepared, report)
+    with _alone(folder):
+        return _carry_on(setup, folder, prepared, report)
 
 
 def _problem(setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> algorithm.Problem:
@@ -160,7 +161,8 @@ def resume(folder: Path, report: Callable[[Progress], None] = lambda progress: N
     setup = load_setup(folder)
     if (folder / RESULT).exists():
         return read_result(folder)
-    return _carry_on(setup, folder, _prepare_again(setup, folder), report)
+    with _alone(folder):
+        return _carry_on(setup, folder, _prepare_again(setup, folder), report)
 
 
 def read_result(folder: Path) -> dict[str, Any]:
@@ -194,13 +196,6 @@ def load_setup(folder: Path) -> Setup:
 
 
 def _carry_on(
-    setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
-) -> dict[str, Any]:
-    with _alone(folder):
-        return _carry_on_alone(setup, folder, prepared, report)
-
-
-def _carry_on_alone(
     setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
 ) -> dict[str, Any]:
     task, shown, split = prepared
