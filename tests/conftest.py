@@ -1,11 +1,14 @@
-"""What several tests share: a small task with small settings, and where the published data lies."""
+"""What several tests share: a small task with small settings, quick compilation, and where the published data lies."""
 
+from functools import partial
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from vigor import networks
 from vigor.kinematics import path
 from vigor.promp import ProMP
 from vigor.tasks import Task
@@ -37,6 +40,25 @@ POINT = Task(
     distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1),
 )
 """A point ends within .1 of its context."""
+
+
+STEPS, FEATURES = 7, 2
+"""Of descriptors for small networks."""
+
+# Compilation takes longer than what small networks do: ask for little of it.
+quick = partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+)
+logits = quick(networks.logits, static_argnums=1)
+
+
+def some_descriptors(count: int = 4, steps: int = STEPS, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(count, steps, FEATURES)).astype(np.float32)
+
+
+def assert_same(one, other, **tolerance) -> None:
+    """Two trees of arrays are the same."""
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
 
 
 def movement(goal: tuple[float, float], rest: int = 0, steps: int = 40) -> np.ndarray:

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from vigor import algorithm, descriptors
+from conftest import assert_same, quick
+from vigor import algorithm, density_ratio, descriptors
 from vigor.algorithm import Config, Problem
 from vigor.demonstrations import Demonstrations, Split
 from vigor.density_ratio import DensityRatio
@@ -41,10 +42,6 @@ NETWORKS = DensityRatio(
     layers=1, width=16, kernel=3, networks=2, learning_rate=3e-3, dropout=0.1, epochs=20, warmup=5, patience=5
 )
 CONFIG = Config(components=2, samples=12, kl_bound=0.5, density_ratio=NETWORKS)
-
-# Compilation takes longer than these small trainings: ask for little of it.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-quick = partial(jax.jit, compiler_options=QUICK)
 rollout = quick(POINT.promp.rollout)
 
 
@@ -105,10 +102,6 @@ def success(problem, mixtures, samples=100):
     paths = rollout(jnp.asarray(weights.reshape(-1, means.shape[2]), jnp.float32))
     owners = np.repeat(problem.contexts, paths.shape[0] // CONTEXTS, axis=0)
     return POINT.succeeds(POINT.distances(paths, owners)).reshape(CONTEXTS, -1).mean(axis=1)
-
-
-def assert_same(one, other, **tolerance):
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
 
 
 def run(states, i):
@@ -182,40 +175,77 @@ def test_the_values_surrogate_with_memory_learns_too(problem):
     config = replace(CONFIG, surrogate="values", samples=40, memory=2, density_ratio=networks)
     problems = batch(problem, (1, 2))
     before = start(config, problems)
-    assert before.memory.descriptors.shape == (2, 2, NETWORKS.networks, 15, STEPS, 4)
-    once = advance(config, problems, before, 1)
+    assert before.memory.descriptors.shape == (2, 1, NETWORKS.networks, 15, STEPS, 4)
     after = advance(config, problems, before, 30)
-    # The memory holds the newest samples first.
-    assert_same(
-        jax.tree.map(lambda leaf: leaf[:, 1], once.memory), jax.tree.map(lambda leaf: leaf[:, 0], before.memory), rtol=0
-    )
-    assert np.abs(once.memory.descriptors[:, 0] - before.memory.descriptors[:, 0]).max() > 1e-3
     assert np.mean([success(problem, run(before.mixtures, i)) for i in range(2)]) < 0.03
     assert np.mean([success(problem, run(after.mixtures, i)) for i in range(2)]) > 0.5
 
 
+def policy_samples(problem, mixtures, config=CONFIG):
+    return quick(lambda: algorithm._policy_samples(jax.random.key(0), POINT, config, problem, mixtures))()
+
+
 @pytest.mark.parametrize(("compared", "contexts", "each"), [("training", TRAINING, 5), ("attained", CONTEXTS, 3)])
 def test_every_network_draws_its_own_samples_evenly_from_the_compared_contexts(problem, compared, contexts, each):
-    memory = run(start(replace(CONFIG, compared=compared), batch(problem, (1, 2))), 0).memory
-    assert np.abs(memory.descriptors[0, 0] - memory.descriptors[0, 1]).max() > 1e-3
+    mixtures = run(start(CONFIG, batch(problem, (1, 2))), 0).mixtures
+    drawn_by_networks = policy_samples(problem, mixtures, replace(CONFIG, compared=compared))
+    assert np.abs(drawn_by_networks.descriptors[0] - drawn_by_networks.descriptors[1]).max() > 1e-3
+    # In random order: those held out for validation must not all come from the same contexts.
+    assert np.any(drawn_by_networks.context[0] != drawn_by_networks.context[1])
     # Every movement starts at the origin: the first step's distance to the first target tells the context.
     gaps = np.linalg.norm(problem.contexts[:, VIA], axis=-1)
-    for drawn, owner in zip(memory.descriptors[0], memory.context[0], strict=True):
+    for drawn, owner in zip(*drawn_by_networks, strict=True):
         np.testing.assert_array_equal(np.sort(owner), np.repeat(np.arange(contexts), each))
         np.testing.assert_allclose(drawn[:, 0, 0], gaps[owner], atol=1e-3)
 
 
-def test_fresh_samples_come_from_the_mixtures_of_their_contexts(problem, pair):
-    problems, _ = pair
-    states = start(CONFIG, problems)
+@pytest.fixture(scope="module")
+def compare(problem):
+    """One iteration with a memory of three: the state after it, and the samples that the networks were trained on."""
+    remembering = replace(CONFIG, memory=3)
+    split = algorithm._split
+
+    def iterate(state):
+        seen = []
+
+        def watched(config, problem, known, shares):
+            seen.append(known)
+            return split(config, problem, known, shares)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(algorithm, "_split", watched)
+            return algorithm.iterate(POINT, remembering, problem, state), *seen
+
+    return run(start(remembering, batch(problem, (1, 2))), 0), quick(iterate)
+
+
+def test_networks_remember_samples_newest_first(compare):
+    state, iterate = compare
+    known = []
+    for _ in range(4):
+        state, seen = iterate(state)
+        assert seen.descriptors.shape == (3, NETWORKS.networks, 15, STEPS, 4)
+        known.append([run(seen, i) for i in range(3)])
+    fresh = [seen[0] for seen in known]
+    for one, other in ((0, 1), (1, 2), (2, 3)):
+        assert np.abs(fresh[one].descriptors - fresh[other].descriptors).max() > 1e-2
+    # Nothing is known before the first iteration: its own samples stand in for it.
+    assert_same(known[0], [fresh[0], fresh[0], fresh[0]], rtol=0)
+    assert_same(known[1], [fresh[1], fresh[0], fresh[0]], rtol=0)
+    assert_same(known[2], [fresh[2], fresh[1], fresh[0]], rtol=0)
+    assert_same(known[3], [fresh[3], fresh[2], fresh[1]], rtol=0)
+
+
+def test_fresh_samples_come_from_the_mixtures_of_their_contexts(problem, compare):
+    state, iterate = compare
     # Every context has a movement of its own, and no variance.
     chosen = np.random.default_rng(0).normal(size=(CONTEXTS, 1, 6)).astype(np.float32)
-    still = states.mixtures._replace(
-        means=jnp.broadcast_to(chosen, states.mixtures.means.shape), roots=1e-6 * states.mixtures.roots
+    still = state.mixtures._replace(
+        means=jnp.broadcast_to(chosen, state.mixtures.means.shape), roots=1e-6 * state.mixtures.roots
     )
-    memory = run(advance(CONFIG, problems, states._replace(mixtures=still), 1), 0).memory
+    _, seen = iterate(state._replace(mixtures=still))
     expected = np.asarray(describe(chosen[:, 0], problem.contexts))
-    np.testing.assert_allclose(memory.descriptors[0], expected[memory.context[0]], atol=1e-4)
+    np.testing.assert_allclose(seen.descriptors[0], expected[seen.context[0]], atol=1e-4)
 
 
 def test_demonstrated_contexts_always_count(pair):
@@ -224,13 +254,29 @@ def test_demonstrated_contexts_always_count(pair):
     assert np.all((states.shares > 0) & (states.shares <= 1))
 
 
-def test_every_iteration_has_randomness_of_its_own(pair):
-    problems, _ = pair
-    first = start(CONFIG, problems)
+def test_every_iteration_has_randomness_of_its_own(compare):
+    first, iterate = compare
     later = first._replace(iteration=first.iteration + 1)
-    one, other = (advance(CONFIG, problems, states, 1) for states in (first, later))
-    assert np.abs(one.memory.descriptors - other.memory.descriptors).max() > 1e-2
+    (one, seen), (other, seen_later) = (iterate(state) for state in (first, later))
+    assert np.abs(seen.descriptors[0] - seen_later.descriptors[0]).max() > 1e-2
     assert np.abs(one.mixtures.means - other.mixtures.means).max() > 1e-4
+
+
+@pytest.mark.parametrize("decay", [0.1, 0.0, 1.0])
+def test_the_learning_rate_falls_in_a_straight_line(monkeypatch, problem, decay):
+    config = replace(CONFIG, iterations=100, density_ratio=replace(NETWORKS, decay=decay))
+    state = run(start(CONFIG, batch(problem, (1, 2))), 0)
+    # Instead of training, hand the rate on where the number of epochs would be.
+    monkeypatch.setattr(
+        density_ratio, "train", lambda key, network, settings, training, validation, rate: (network, rate)
+    )
+    monkeypatch.setattr(algorithm, "update", lambda *arguments: (state.mixtures, state.reward))
+    iterate = quick(lambda number: algorithm.iterate(POINT, config, problem, state._replace(iteration=number)))
+    rates = np.array([iterate(jnp.asarray(number)).epochs for number in (0, 25, 50, 75, 99)])
+    assert rates.shape == (5, NETWORKS.networks)
+    np.testing.assert_array_equal(rates[0], 1.0)
+    np.testing.assert_allclose(np.diff(rates[:4], axis=0), (decay - 1) / 4, atol=1e-6)
+    np.testing.assert_allclose(rates[-1], decay, atol=0.011)
 
 
 # The policy update ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Networks against plain loops, training against log ratios that are known, early stopping step by step."""
+"""Training against log ratios that are known, early stopping step by step."""
 
 from dataclasses import replace
 
@@ -7,20 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from scipy.special import expit
 
+from conftest import FEATURES, STEPS, assert_same, logits, quick, some_descriptors
 from vigor import density_ratio
 from vigor.density_ratio import Classes, DensityRatio, Training
 from vigor.errors import UserError
 
 SMALL = DensityRatio(layers=2, width=6, kernel=3, networks=3, dropout=0.0, learning_rate=1e-3)
-STEPS, FEATURES = 7, 2
 
-# Compilation takes longer than these small trainings: ask for little of it.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-initial = jax.jit(density_ratio.initial, static_argnums=(1, 2), compiler_options=QUICK)
-compiled_train = jax.jit(density_ratio.train, static_argnums=2, compiler_options=QUICK)
-logits = jax.jit(density_ratio.logits, static_argnums=1, compiler_options=QUICK)
-reward = jax.jit(density_ratio.reward, static_argnums=1, compiler_options=QUICK)
+initial = quick(density_ratio.initial, static_argnums=(1, 2))
+compiled_train = quick(density_ratio.train, static_argnums=2)
+reward = quick(density_ratio.reward, static_argnums=1)
 
 
 def network(settings, seed=0, features=FEATURES):
@@ -36,11 +34,11 @@ def samples_of(both):
     return np.concatenate([both.demonstrations, both.policy])
 
 
-def train(seed, state, settings, training, validation=None):
+def train(seed, state, settings, training, validation=None, rate=1.0):
     """Network and epochs after training; without validation samples all epochs are trained."""
     if validation is None:
         validation = jax.tree.map(lambda leaf: leaf[:0], training)
-    return compiled_train(jax.random.key(seed), state, settings, training, validation)
+    return compiled_train(jax.random.key(seed), state, settings, training, validation, rate)
 
 
 def ensemble_of(settings, count):
@@ -50,122 +48,6 @@ def ensemble_of(settings, count):
 
 def member(ensemble, i):
     return jax.tree.map(lambda leaf: leaf[i], ensemble)
-
-
-def some_descriptors(count=4, steps=STEPS, seed=0):
-    return np.random.default_rng(seed).normal(size=(count, steps, FEATURES)).astype(np.float32)
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def assert_same(one, other, **tolerance):
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
-
-
-# Networks ------------------------------------------------------------------------------------------------------------
-
-
-def expected_logits(parameters, settings, descriptors):
-    """The network of one trajectory [T, features] in loops over steps and window positions."""
-    hidden = np.concatenate([descriptors, np.linspace(0, 1, len(descriptors))[:, None]], axis=1).astype(np.float64)
-    for layer in parameters["layers"]:
-        layer = {name: np.asarray(value, np.float64) for name, value in layer.items()}
-        if settings.network == "lstm":
-            hidden = expected_lstm(layer, hidden)
-        else:
-            hidden = expected_convolution(layer, hidden, settings)
-        if settings.batch_norm:
-            hidden = (hidden - layer["running_mean"]) / np.sqrt(layer["running_variance"] + 1e-5)
-            hidden = hidden * layer["scale"] + layer["shift"]
-        if settings.network != "lstm":
-            hidden = np.where(hidden > 0, hidden, 0.01 * hidden)
-    return expected_convolution(parameters["output"], hidden, settings)[:, 0]
-
-
-def expected_convolution(layer, hidden, settings):
-    kernel = settings.kernel if settings.network == "cnn" else 1
-    weight = np.asarray(layer["weight"], np.float64).reshape(kernel, hidden.shape[1], -1)
-    rows = []
-    for t in range(len(hidden)):
-        row = np.asarray(layer["bias"], np.float64)
-        for i in range(kernel):
-            seen = t + i - kernel // 2
-            if 0 <= seen < len(hidden):
-                row = row + hidden[seen] @ weight[i]
-        rows.append(row)
-    return np.array(rows)
-
-
-def expected_lstm(layer, hidden):
-    width = layer["bias"].size // 4
-    output, cell, rows = np.zeros(width), np.zeros(width), []
-    for x in hidden:
-        gates = np.concatenate([x, output]) @ layer["weight"] + layer["bias"]
-        enter, forget, candidate, leave = gates.reshape(4, width)
-        cell = sigmoid(forget) * cell + sigmoid(enter) * np.tanh(candidate)
-        output = sigmoid(leave) * np.tanh(cell)
-        rows.append(output)
-    return np.array(rows)
-
-
-def shake_statistics(parameters):
-    """The same network with running statistics, scales and shifts that are not the initial ones."""
-    rng = np.random.default_rng(5)
-    names = ("scale", "shift", "running_mean", "running_variance")
-    layers = [
-        layer | {name: jnp.asarray(rng.uniform(0.5, 2, layer[name].shape), jnp.float32) for name in names}
-        for layer in parameters["layers"]
-    ]
-    return parameters | {"layers": layers}
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        SMALL,
-        replace(SMALL, kernel=5, layers=1, batch_norm=True),
-        replace(SMALL, network="mlp"),
-        replace(SMALL, network="lstm", batch_norm=True),
-    ],
-    ids=["cnn", "wide cnn with batch norm", "mlp", "lstm with batch norm"],
-)
-def test_logits_are_those_of_plain_loops(settings):
-    parameters = network(settings).parameters
-    if settings.batch_norm:
-        parameters = shake_statistics(parameters)
-    descriptors = some_descriptors()
-    found = logits(parameters, settings, descriptors)
-    assert found.shape == (4, STEPS)
-    expected = [expected_logits(parameters, settings, one) for one in descriptors]
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [replace(SMALL, kernel=5), replace(SMALL, network="mlp"), replace(SMALL, network="lstm")],
-    ids=["cnn", "mlp", "lstm"],
-)
-def test_gradients_are_those_of_finite_differences(settings):
-    parameters = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), network(settings).parameters)
-    descriptors = some_descriptors(3).astype(np.float64)
-    rng = np.random.default_rng(1)
-    weights = rng.normal(size=(3, STEPS))
-    direction = jax.tree.map(lambda leaf: rng.normal(size=leaf.shape), (parameters, descriptors))
-
-    def value(parameters, descriptors):
-        return jnp.sum(weights * density_ratio.logits(parameters, settings, descriptors))
-
-    def moved(step):
-        return jax.tree.map(lambda leaf, along: leaf + step * along, (parameters, descriptors), direction)
-
-    with jax.enable_x64(True):
-        value_at = jax.jit(value, compiler_options=QUICK)
-        slopes = jax.jit(jax.grad(value, argnums=(0, 1)), compiler_options=QUICK)(parameters, descriptors)
-        expected = float(value_at(*moved(1e-6)) - value_at(*moved(-1e-6))) / 2e-6
-    pairs = zip(jax.tree.leaves(slopes), jax.tree.leaves(direction), strict=True)
-    assert sum(np.sum(np.asarray(slope) * along) for slope, along in pairs) == pytest.approx(expected, rel=1e-6)
 
 
 def test_reward_is_the_sum_of_logits():
@@ -181,7 +63,7 @@ def test_loss_is_weighted_cross_entropy():
     labels, weights = np.array([1, 1, 0, 0, 0]), np.array([0.5, 0.5, 0.2, 0.4, 0.4])
 
     def entropy(values):
-        return -np.where(labels[:, None] == 1, np.log(sigmoid(values)), np.log(1 - sigmoid(values))).mean(axis=1)
+        return -np.where(labels[:, None] == 1, np.log(expit(values)), np.log(expit(-values))).mean(axis=1)
 
     for kind, values in (("stepwise", step_logits), ("trajectory", step_logits.sum(axis=1, keepdims=True))):
         found = density_ratio.loss(
@@ -251,6 +133,40 @@ def test_policy_samples_count_by_their_shares():
     found = output_gradient(settings, parameters, Classes(demonstrations, policy, shares))
     repeated = classes(np.repeat(demonstrations, 2, axis=0), policy[[0, 0, 2, 5]])
     assert_same(found, output_gradient(settings, parameters, repeated), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_the_rate_is_a_share_of_every_step(batch_norm):
+    """Of the first step: later ones start elsewhere."""
+    settings = one_epoch(width=4, batch_norm=batch_norm)
+    start, training = network(settings), classes(some_descriptors(4), some_descriptors(6, seed=1))
+    full, tenth, none = (train(0, start, settings, training, rate=rate)[0] for rate in (1.0, 0.1, 0.0))
+    learned = trained(start.parameters)
+    moves = jax.tree.map(lambda new, old: new - old, trained(full.parameters), learned)
+    # Adam's first step is the learning rate by every parameter whose slope is not tiny.
+    assert np.median(np.abs(np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(moves)]))) == pytest.approx(
+        settings.learning_rate, rel=1e-3
+    )
+    expected = jax.tree.map(lambda old, move: old + 0.1 * move, learned, moves)
+    assert_same(trained(tenth.parameters), expected, rtol=0, atol=1e-6)
+    assert_same(trained(none.parameters), learned, rtol=0)
+    # Adam's moments and the running statistics know nothing of the rate.
+    assert_same((tenth.optimiser, running(tenth)), (full.optimiser, running(full)), rtol=0)
+
+
+def trained(parameters):
+    """The parameters that follow a gradient."""
+    layers = [
+        {name: leaf for name, leaf in layer.items() if not name.startswith("running")} for layer in parameters["layers"]
+    ]
+    return parameters | {"layers": layers}
+
+
+def running(state):
+    return [
+        {name: leaf for name, leaf in layer.items() if name.startswith("running")}
+        for layer in state.parameters["layers"]
+    ]
 
 
 def test_running_statistics_become_those_of_the_data():
@@ -381,9 +297,9 @@ def test_an_ensemble_trains_like_its_networks_one_by_one():
     training, held = (
         jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(noise_classes, seeds)) for seeds in ((0, 1, 2), (7, 8, 9))
     )
-    together, epochs = jax.jit(
-        jax.vmap(lambda key, state, p, q: density_ratio.train(key, state, IMPATIENT, p, q)), compiler_options=QUICK
-    )(jax.vmap(jax.random.key)(jnp.arange(3)), start, training, held)
+    together, epochs = quick(jax.vmap(lambda key, state, p, q: density_ratio.train(key, state, IMPATIENT, p, q)))(
+        jax.vmap(jax.random.key)(jnp.arange(3)), start, training, held
+    )
     assert len(set(epochs.tolist())) > 1
     for i in range(3):
         alone, alone_epochs = train(i, member(start, i), IMPATIENT, member(training, i), member(held, i))
@@ -456,17 +372,18 @@ def test_a_share_of_the_samples_is_held_out(share, samples, held):
     "wrong",
     [
         {"layers": 0},
-        {"width": 0},
         {"networks": 0},
+        {"networks": 10**5},
+        {"loss": "squared"},
         {"batch": 1},
-        {"kernel": 4},
-        {"kernel": -1},
-        {"dropout": 1.0},
         {"validation": 1.0},
-        {"warmup": 51},
+        {"warmup": 26},
         {"warmup": 0},
         {"patience": 0},
         {"learning_rate": 0.0},
+        {"decay": -0.1},
+        {"decay": 1.1},
+        {"decay": float("nan")},
     ],
     ids=str,
 )

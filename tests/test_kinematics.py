@@ -6,7 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from conftest import quick
+from vigor.errors import UserError
 from vigor.kinematics import PANDA_LIMITS, PlanarChain, SerialChain, panda, path
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -119,6 +123,57 @@ def test_gradients_are_those_of_finite_differences(chain, joints):
     np.testing.assert_allclose(gradient, expected, atol=1e-8)
 
 
+def matrix_points(parameters, tool, angles):
+    """Points [joints + 2, 3] of a chain of parameters [joints, 3] by a product of 4 x 4 matrices."""
+    frame, points = jnp.eye(4), [jnp.zeros(3)]
+    for (a, alpha, d), angle in zip(parameters, angles, strict=True):
+        c, s, ca, sa = jnp.cos(angle), jnp.sin(angle), jnp.cos(alpha), jnp.sin(alpha)
+        frame = frame @ jnp.array(
+            [[c, -s, 0, a], [s * ca, c * ca, -sa, -d * sa], [s * sa, c * sa, ca, d * ca], [0, 0, 0, 1]]
+        )
+        points.append(frame[:3, 3])
+    return jnp.stack([*points, frame[:3] @ jnp.stack([0.0, 0.0, tool, 1.0])])
+
+
+matrix_jacobian = quick(jax.jacrev(matrix_points, argnums=2))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), count=st.integers(1, 4), still=st.integers(0, 3), scale=st.sampled_from([1e-3, 1.0])
+)
+@settings(max_examples=12, deadline=None)
+def test_the_gradient_of_a_serial_chain_is_that_of_matrices_and_of_finite_differences(seed, count, still, scale):
+    """For every coordinate of every point; joints that are not given do not move."""
+    moved = max(1, count - still)
+    rng = np.random.default_rng(seed)
+    parameters = rng.normal(size=(count, 3)) * [scale, 2.0, scale]
+    angles = np.concatenate([rng.uniform(-4, 4, moved), np.zeros(count - moved)])
+    tool = scale * rng.normal()
+    chain = SerialChain(tuple(map(tuple, parameters.tolist())), tool)
+    moves = 1e-5 * np.eye(moved)
+    with jax.enable_x64(True):
+        jacobian, ahead, behind = quick(lambda q: (jax.jacrev(chain)(q), chain(q + moves), chain(q - moves)))(
+            angles[:moved]
+        )
+        expected = matrix_jacobian(parameters, tool, angles)[..., :moved]
+    assert jacobian.shape == (count + 2, 3, moved)
+    np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-12 * scale)
+    differences = np.moveaxis((np.asarray(ahead) - np.asarray(behind)) / 2e-5, 0, -1)
+    np.testing.assert_allclose(jacobian, differences, rtol=0, atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("moved", [7, 5])
+def test_gradients_keep_batch_axes(moved):
+    joints = poses(6)[:, :moved].reshape(2, 3, moved)
+    direction = np.random.default_rng(1).normal(size=(2, 3, 9, 3))
+    still = np.concatenate([joints, np.zeros((2, 3, 7 - moved))], axis=-1).reshape(6, 7)
+    with jax.enable_x64(True):
+        gradient = quick(jax.grad(lambda q: jnp.sum(panda()(q) * direction)))(joints)
+        jacobians = np.stack([matrix_jacobian(np.array(DH), 0.212, pose) for pose in still]).reshape(2, 3, 9, 3, 7)
+    expected = np.einsum("abpij,abpi->abj", jacobians, direction)[..., :moved]
+    np.testing.assert_allclose(gradient, expected, atol=1e-12)
+
+
 def test_a_serial_chain_without_tool_ends_in_its_last_joint():
     points = exact(SerialChain(panda().joints), poses(2))
     np.testing.assert_array_equal(points[:, -1], points[:, -2])
@@ -146,3 +201,8 @@ def test_panda_is_that_of_mujoco():
         np.testing.assert_allclose(points[7] + 0.107 * axis, flange, atol=1e-7)
         np.testing.assert_allclose(points[8], flange + (0.212 - 0.107) * axis, atol=1e-7)
     np.testing.assert_allclose(PANDA_LIMITS, model.jnt_range[:7])
+
+
+def test_a_chain_refuses_more_angles_than_joints():
+    with pytest.raises(UserError, match="7 joints cannot have 8"):
+        panda()(jnp.zeros(8))

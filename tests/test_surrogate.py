@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import quick
 from vigor import surrogate
 
 DIMENSION = 4
 ENOUGH = 40
 
-# Compilation takes longer than these small problems: ask for little of it.
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-design = jax.jit(surrogate.design, static_argnums=(1, 2), compiler_options=QUICK)
-from_gradients = jax.jit(surrogate.from_gradients, compiler_options=QUICK)
-from_values = jax.jit(surrogate.from_values, compiler_options=QUICK)
+design = quick(surrogate.design, static_argnums=(1, 2))
+from_gradients = quick(surrogate.from_gradients)
+from_values = quick(surrogate.from_values)
 
 
 class Reward:

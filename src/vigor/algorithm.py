@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vigor import density_ratio, mixture, surrogate
 from vigor.demonstrations import Demonstrations, Split, trajectories
@@ -31,11 +32,11 @@ _START, _SPLIT = 2**31 - 1, 2**31 - 2
 class Config:
     """Settings of VIGOR."""
 
-    iterations: int = 300
+    iterations: int = 200
     """Iterations of Algorithm 1."""
     components: int = 5
     """Gaussians in the mixture of each context."""
-    kl_bound: float = 0.2
+    kl_bound: float = 0.5
     """Largest KL divergence of a component's step."""
     surrogate: Literal["gradients", "values"] = "gradients"
     """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
@@ -47,6 +48,9 @@ class Config:
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
     compared: Literal["attained", "all", "training"] = "attained"
     """Contexts whose policy samples the networks see: all, those out of reach less; all (paper); demonstrated ones."""
+    chunk: int | None = None
+    """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
+    a CPU, whose cache they fit, 8192 on a GPU."""
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
     """The networks and their training."""
 
@@ -56,6 +60,8 @@ class Config:
             raise UserError("iterations, components, samples and memory must be positive")
         if max(self.iterations, self.components, self.samples, self.memory) > 10**6:
             raise UserError("iterations, components, samples and memory must be at most a million")
+        if self.chunk is not None and self.chunk < 1:
+            raise UserError(f"chunk must be positive, not {self.chunk}")
         if not 0 < self.kl_bound < math.inf:
             raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
         if self.surrogate == "gradients" and self.samples % self.density_ratio.networks:
@@ -101,7 +107,7 @@ class State(NamedTuple):
     ensemble: density_ratio.Training
     """[network, ...]"""
     memory: PolicySamples
-    """[memory, network, sample, ...]: recent policy samples, newest first."""
+    """[memory - 1, network, sample, ...]: policy samples of the iterations before, newest first."""
     shares: Array
     """[context]: how much a context's policy samples count when the networks are trained."""
     epochs: Array
@@ -119,16 +125,16 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
             f"{config.samples}; raise --samples or use --surrogate gradients"
         )
     contexts = problem.contexts.shape[0]
-    key_mixtures, key_networks, key_memory = jax.random.split(jax.random.fold_in(problem.key, _START), 3)
+    key = jax.random.fold_in(problem.key, _START)
+    key_mixtures, key_networks = jax.random.split(key)
     mixtures = jax.vmap(partial(mixture.initial, components=config.components, dimension=task.promp.weights))(
         jax.random.split(key_mixtures, contexts)
     )
     ensemble = jax.vmap(lambda key: density_ratio.initial(key, config.density_ratio, task.features))(
         jax.random.split(key_networks, config.density_ratio.networks)
     )
-    memory = jax.vmap(lambda key: _policy_samples(key, task, config, problem, mixtures))(
-        jax.random.split(key_memory, config.memory)
-    )
+    samples = jax.eval_shape(lambda key: _policy_samples(key, task, config, problem, mixtures), key)
+    memory = jax.tree.map(lambda leaf: jnp.zeros((config.memory - 1, *leaf.shape), leaf.dtype), samples)
     return State(
         jnp.zeros((), jnp.int32),
         mixtures,
@@ -147,33 +153,37 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
 
     # Gather new policy samples.
     fresh = _policy_samples(key_samples, task, config, problem, state.mixtures)
-    memory = jax.tree.map(lambda new, old: jnp.concatenate([new[None], old[:-1]]), fresh, state.memory)
+    known = jax.tree.map(lambda new, old: _remember(state.iteration, new, old), fresh, state.memory)
 
     # Train the discriminators (Eq. 3).
     keys = jax.random.split(key_networks, config.density_ratio.networks)
+    rate = 1 - (1 - config.density_ratio.decay) * state.iteration / config.iterations
     ensemble, epochs = _each(
         lambda key, network, training, validation: density_ratio.train(
-            key, network, config.density_ratio, training, validation
+            key, network, config.density_ratio, training, validation, rate
         ),
         keys,
         state.ensemble,
-        *_split(config, problem, memory, state.shares),
+        *_split(config, problem, known, state.shares),
     )
 
     # Update the policy of every context with the discriminators (Eq. 1).
     mixtures, rewards = update(key_update, task, config, problem.contexts, state.mixtures, ensemble.parameters)
     shares = _shares(task, config, problem, state.shares, rewards)
+    memory = jax.tree.map(lambda leaf: leaf[:-1], known)
     return State(state.iteration + 1, mixtures, ensemble, memory, shares, epochs, rewards)
 
 
 def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> PolicySamples:
-    """Fresh policy samples [network, sample, ...] in random order, as many as demonstrations.
+    """Fresh policy samples [network, sample, ...] in random order, about as many as demonstrations.
 
-    Every network draws its own, evenly from all compared contexts.
+    Every network draws its own, evenly from all compared contexts; from some of them if these are more than the
+    demonstrations.
     """
     contexts = problem.train_contexts if config.compared == "training" else problem.contexts
     count, networks = contexts.shape[0], config.density_ratio.networks
-    each = -(-problem.demonstrations.shape[0] // count)
+    shown = problem.demonstrations.shape[0]
+    each = -(-shown // count)
     key_weights, key_order = jax.random.split(key)
     compared = jax.tree.map(lambda leaf: leaf[:count], mixtures)
     weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), compared)
@@ -183,10 +193,16 @@ def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mi
     descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
     descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
     owner = jnp.broadcast_to(jnp.repeat(jnp.arange(count), each), descriptors.shape[:2])
-    order = jax.vmap(lambda key: jax.random.permutation(key, count * each))(jax.random.split(key_order, networks))
+    kept = count * each if each > 1 else shown
+    order = jnp.argsort(jax.random.uniform(key_order, owner.shape))[:, :kept]
     return jax.vmap(lambda samples, order: jax.tree.map(lambda leaf: leaf[order], samples))(
         PolicySamples(descriptors, owner), order
     )
+
+
+def _remember(iteration: Array, new: Array, old: Array) -> Array:
+    """New samples [...] before those of earlier iterations [memory - 1, ...]; in the first they stand in for them."""
+    return jnp.concatenate([new[None], jnp.where(iteration == 0, new[None], old)])
 
 
 def _shares(task: Task, config: Config, problem: Problem, shares: Array, rewards: Array) -> Array:
@@ -208,18 +224,19 @@ def _shares(task: Task, config: Config, problem: Problem, shares: Array, rewards
     return jnp.where(demonstrated, 1.0, 0.9 * shares + 0.1 * count)
 
 
-def _split(config: Config, problem: Problem, memory: PolicySamples, shares: Array) -> tuple[Classes, Classes]:
+def _split(config: Config, problem: Problem, known: PolicySamples, shares: Array) -> tuple[Classes, Classes]:
     """Training and validation samples of every network, [network, sample, ...].
 
     Each network holds out demonstrations of its own, the same throughout the run. Policy samples come in random order,
     so those held out when they were fresh stay held out while they are remembered.
     """
-    networks = memory.context.shape[1]
-    keys = jax.random.split(jax.random.fold_in(problem.key, _SPLIT), networks)
-    demonstrations = jax.vmap(lambda key: jax.random.permutation(key, problem.demonstrations))(keys)
+    networks = known.context.shape[1]
+    key = jax.random.fold_in(problem.key, _SPLIT)
+    order = jnp.argsort(jax.random.uniform(key, (networks, problem.demonstrations.shape[0])))
+    demonstrations = problem.demonstrations[order]
     held_p = density_ratio.held_out(config.density_ratio, demonstrations.shape[1])
-    held_q = density_ratio.held_out(config.density_ratio, memory.context.shape[2])
-    policy, counts = jnp.swapaxes(memory.descriptors, 0, 1), jnp.swapaxes(shares[memory.context], 0, 1)
+    held_q = density_ratio.held_out(config.density_ratio, known.context.shape[2])
+    policy, counts = jnp.swapaxes(known.descriptors, 0, 1), jnp.swapaxes(shares[known.context], 0, 1)
 
     def flat(samples: Array) -> Array:
         return samples.reshape(networks, -1, *samples.shape[3:])
@@ -258,7 +275,7 @@ def update(
         flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
         owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
         values, slopes = _each(
-            lambda network, w: _by_chunks(partial(value_and_slope, network), w, owner),
+            lambda network, w: _by_chunks(config.chunk, partial(value_and_slope, network), w, owner),
             ensemble,
             flat,
         )
@@ -274,7 +291,7 @@ def update(
         flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
         owner = jnp.repeat(contexts, components * samples, axis=0)
         scored = jax.vmap(reward, (0, None, None))
-        values = _by_chunks(lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
+        values = _by_chunks(config.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
         model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
 
     step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, config.kl_bound)))(model)
@@ -298,14 +315,19 @@ def _each(function: Callable, *trees: Any) -> Any:
     return jax.vmap(function)(*trees)
 
 
-def _by_chunks(function: Callable, *arrays: Array, size: int = 64) -> Any:
-    """`function` of whole chunks of the arrays' leading axis: on a CPU, chunks that stay in the cache."""
+def _by_chunks(size: int | None, function: Callable, *arrays: Array) -> Any:
+    """`function` of chunks of the arrays' leading axis, one after the other."""
+    if size is None:
+        size = 64 if jax.default_backend() == "cpu" else 8192
     total = arrays[0].shape[0]
-    chunks = max(1, total // size) if jax.default_backend() == "cpu" else 1
-    while total % chunks:
-        chunks -= 1
-    parts = jax.lax.map(lambda part: function(*part), [a.reshape(chunks, -1, *a.shape[1:]) for a in arrays])
-    return jax.tree.map(lambda part: part.reshape(total, *part.shape[2:]), parts)
+    chunks = -(-total // size)
+    padding = -total % chunks
+
+    def dealt(array: Array) -> Array:
+        return jnp.concatenate([array, array[:padding]]).reshape(chunks, -1, *array.shape[1:])
+
+    parts = jax.lax.map(lambda part: function(*part), [dealt(array) for array in arrays])
+    return jax.tree.map(lambda part: part.reshape(total + padding, *part.shape[2:])[:total], parts)
 
 
 CHUNK = 10
@@ -313,9 +335,7 @@ CHUNK = 10
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))
-def advance(
-    task: Task, config: Config, problems: Problem, states: State, iterations: int | Array = CHUNK
-) -> tuple[State, Any]:
+def advance(task: Task, config: Config, problems: Problem, states: State, iterations: int | Array) -> tuple[State, Any]:
     """Take a batch of runs [run, ...] through at most CHUNK iterations as one program, whatever their number.
 
     Also returns the networks after each iteration, [iteration, run, network, ...] in half precision; those beyond
@@ -351,7 +371,7 @@ def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int,
     chosen = split.demonstrations.reshape(-1)
     joints = trajectories(task, demonstrations, raw)[chosen]
     contexts = demonstrations.contexts[demonstrations.context_of[chosen]]
-    descriptors = jax.vmap(task.describe)(jnp.asarray(joints, jnp.float32), jnp.asarray(contexts, jnp.float32))
+    descriptors = jax.jit(jax.vmap(task.describe))(joints.astype(np.float32), contexts.astype(np.float32))
     return Problem(
         jax.random.key(seed),
         jnp.asarray(split.train_contexts, jnp.float32),

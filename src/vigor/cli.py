@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):
             raise
         print(
-            "vigor: there is not enough memory; lower --samples, --components, --width or --test-contexts",
+            "vigor: there is not enough memory; lower --chunk, --samples, --components or --test-contexts",
             file=sys.stderr,
         )
         sys.exit(2)
@@ -207,7 +207,7 @@ def _use_device(device: Device) -> None:
 
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
     jax.config.update("jax_compilation_cache_dir", str(cache))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if device != "auto":
         jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
     try:

@@ -152,7 +152,7 @@ def _solve(kinematics: Callable[[Array], Array], postures: Array, aims: Array, l
         return kinematics(posture)[-1]
 
     def step(posture: Array, aim: Array) -> Array:
-        jacobian = jax.jacfwd(effector)(posture)
+        jacobian = jax.jacrev(effector)(posture)
         damped = jacobian @ jacobian.T + 1e-3 * jnp.eye(aim.shape[0])
         move = jacobian.T @ jnp.linalg.solve(damped, aim - effector(posture))
         move = move * jnp.minimum(1.0, 0.3 / jnp.linalg.norm(move))
