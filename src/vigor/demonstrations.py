@@ -230,7 +230,8 @@ def split(
     """Draw training contexts, demonstrations of each, and test contexts; the same for the same seed.
 
     Training contexts are drawn among those with enough demonstrations. Test contexts are those given, or are drawn
-    among all other contexts of the set, and from the task's distribution once these are used up.
+    among all other contexts of the set, and from the task's distribution once these are used up. Both are drawn evenly
+    from the task's groups of contexts, if it has any.
     """
     if not 0 <= seed < 2**32 or train_contexts < 1 or per_context < 1:
         raise UserError(
@@ -244,7 +245,7 @@ def split(
             f"{train_contexts} training contexts with {per_context} demonstrations each were asked for, but only "
             f"{len(enough)} contexts have that many; lower --train-contexts or --demos-per-context"
         )
-    train = rng.permutation(enough)[:train_contexts]
+    train = _in_turn(task, demonstrations.contexts, rng.permutation(enough))[:train_contexts]
     chosen = np.stack([rng.permutation(demonstrations.of(context))[:per_context] for context in train])
     if isinstance(test_contexts, np.ndarray):
         test = numbers(test_contexts, 2, "the test contexts")
@@ -257,9 +258,21 @@ def split(
         if test_contexts < 0:
             raise UserError("the number of test contexts must not be negative")
         others = np.setdiff1d(np.arange(len(demonstrations.contexts)), train)
-        test = demonstrations.contexts[rng.permutation(others)[:test_contexts]]
+        others = _in_turn(task, demonstrations.contexts, rng.permutation(others))
+        test = demonstrations.contexts[others[:test_contexts]]
         test = np.concatenate([test, task.sample_contexts(rng, test_contexts - len(test))])
     return Split(train, demonstrations.contexts[train], test, chosen)
+
+
+def _in_turn(task: Task, contexts: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Indices into contexts [m, C], reordered so that they come in turn from the task's groups."""
+    if task.group is None or not len(indices):
+        return indices
+    groups = task.group(contexts[indices])
+    place = np.zeros(len(indices), int)
+    for group in np.unique(groups):
+        place[groups == group] = np.arange(np.sum(groups == group))
+    return indices[np.argsort(place, kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,31 @@ def distance_to(target: slice) -> Descriptor:
     return distance_to_target
 
 
+def offsets_to(points: Callable[[Array], Array], angle: Callable[[Array], Array]) -> Descriptor:
+    """Offsets [T, 2 k] of the end effector in the plane to k points of the context, seen in a frame of the context.
+
+    points: from a context [context] to points [k, 2]; angle: from a context to how far the frame is turned.
+    """
+
+    def offsets_to_points(motion: Motion) -> Array:
+        turn = angle(motion.context)
+        cos, sin = jnp.cos(turn), jnp.sin(turn)
+        x, y = jnp.moveaxis(motion.effector[:, None, :2] - points(motion.context), -1, 0)
+        turned = jnp.stack([cos * x + sin * y, cos * y - sin * x], axis=-1)
+        return turned.reshape(len(turned), -1)
+
+    return offsets_to_points
+
+
+def scaled(descriptor: Descriptor, unit: float) -> Descriptor:
+    """A descriptor in another unit. Networks take descriptors as they are, and learn best from numbers around 1."""
+
+    def scaled_descriptor(motion: Motion) -> Array:
+        return descriptor(motion) / unit
+
+    return scaled_descriptor
+
+
 def _differences(joints: Array, order: int) -> Array:
     """Differences [T, dimensions] between successive steps, with zeros before the first."""
     return jnp.pad(jnp.diff(joints, n=order, axis=0), ((order, 0), (0, 0)))

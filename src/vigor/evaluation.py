@@ -16,8 +16,6 @@ from vigor.policies import Policies
 from vigor.promp import rollout
 from vigor.tasks.task import Task
 
-SAMPLES = 100
-"""Samples per component, as in the paper."""
 _COMPARED = 20
 """Samples per component that are looked at for distinct solutions."""
 _BLOCK = 64
@@ -89,8 +87,12 @@ class Evaluation:
         return self.summary(slice(self.policies.training, None))
 
 
-def evaluate(task: Task, policies: Policies, samples: int = SAMPLES, seed: int = 0) -> Evaluation:
-    """Draw samples of every component of every context and judge them by the task's own metric."""
+def evaluate(task: Task, policies: Policies, samples: int | None = None, seed: int = 0) -> Evaluation:
+    """Draw samples of every component of every context and judge them by the task's own metric.
+
+    samples: per component; as many as the task says by default.
+    """
+    samples = task.samples if samples is None else samples
     blocks = [_evaluate(task, policies, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)]
     success, distance, versatility = zip(*blocks, strict=True)
     return Evaluation(

@@ -19,7 +19,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Patch
+from matplotlib.patches import Circle, Patch, Polygon
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
@@ -28,7 +28,7 @@ from vigor import files, mixture
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 from vigor.policies import Policies
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Outline, Region, Task
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#999933", "#882255", "#44AA99")
 """Colours that stay apart for colour-blind readers (Okabe and Ito, then Tol)."""
@@ -64,11 +64,14 @@ def traces(
     plans = [_plans(task, policies, index, samples) for index in shown]
     known = [_points(task, own) for own in demonstrations_joints or ()][: policies.training]
     regions = [task.regions(policies.contexts[index]) for index in shown]
+    outlines = [task.outlines(policies.contexts[index]) for index in shown]
     room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
+    room += _outline_points(outlines)
     figure, panels = _panels(room, regions, 0.0 if success is None else 0.25)
-    for index, views, (means, drawn), targets in zip(shown, panels, plans, regions, strict=True):
+    for index, views, (means, drawn), targets, edges in zip(shown, panels, plans, regions, outlines, strict=True):
         rates = np.ones(len(means)) if success is None else np.asarray(success)[index]
         _title(views[0][1], _name(policies, index))
+        _draw_outlines(views[0][1], edges)
         for axes, ax in views:
             _draw_regions(ax, axes, targets)
             if index < len(known):
@@ -82,7 +85,7 @@ def traces(
         if success is not None:
             _write_rates(views[0][1], rates)
     note = "outlined: mean of a component, thin: its samples" + ("" if success is None else ", percent: their success")
-    keys = _component_keys(policies) + _region_keys(regions[0])
+    keys = _component_keys(policies) + _region_keys(regions[0]) + _outline_keys(outlines[0])
     keys += [_key("demonstration", QUIET, 0.8)] if min(shown) < len(known) else []
     _finish(figure, f"{task.name}: movements of the end effector", keys, note)
     return figure
@@ -145,16 +148,19 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
         raise UserError("there are no demonstrations to draw; give at least one")
     points = [_points(task, joints[context_of == index]) for index in shown]
     regions = [task.regions(contexts[index]) for index in shown]
-    figure, panels = _panels(points, regions)
-    for index, views, paths, targets in zip(shown, panels, points, regions, strict=True):
+    outlines = [task.outlines(contexts[index]) for index in shown]
+    figure, panels = _panels([*points, *_outline_points(outlines)], regions)
+    for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
         _title(views[0][1], f"context {index + 1}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
+        _draw_outlines(views[0][1], edges)
         for axes, ax in views:
             _draw_regions(ax, axes, targets)
             for number, path in enumerate(paths):
                 ax.plot(*path[:, -1, axes].T, color=_colour(number), linewidth=1.3, alpha=0.9)
         _draw_arm(views[0][1], paths[0], targets, _colour(0))
     some = f", {len(shown)} of {len(demonstrated)} contexts shown" if len(shown) < len(demonstrated) else ""
-    _finish(figure, f"{task.name}: {len(joints)} demonstrations{some}", _region_keys(regions[0]))
+    keys = _region_keys(regions[0]) + _outline_keys(outlines[0])
+    _finish(figure, f"{task.name}: {len(joints)} demonstrations{some}", keys)
     return figure
 
 
@@ -371,6 +377,29 @@ def _draw_regions(ax: Any, axes: list[int], regions: Sequence[Region]) -> None:
             ball = np.stack([np.cos(around) * np.sin(down), np.sin(around) * np.sin(down), np.cos(down)])
             surface = centre[:, None, None] + region.radius * ball
             ax.plot_surface(*surface, color=shade, alpha=0.6, linewidth=0, zorder=3)
+
+
+def _draw_outlines(ax: Any, outlines: Sequence[Outline]) -> None:
+    """Polygons under the paths, all but the last dashed."""
+    for outline, style in zip(outlines, _outline_styles(outlines), strict=True):
+        ax.add_patch(Polygon(outline.corners, zorder=1, **style))
+
+
+def _outline_styles(outlines: Sequence[Outline]) -> list[dict[str, Any]]:
+    quiet: dict[str, Any] = {"fill": False, "edgecolor": QUIET, "linestyle": "--", "linewidth": 1.0}
+    goal: dict[str, Any] = {"facecolor": "#d5eddb", "edgecolor": "#26a147", "linewidth": 1.2}
+    return [quiet] * (len(outlines) - 1) + [goal] * bool(outlines)
+
+
+def _outline_points(outlines: Sequence[Sequence[Outline]]) -> list[np.ndarray]:
+    """Corners [corners, 1, 2] to make room for."""
+    return [np.asarray(outline.corners)[:, None] for edges in outlines for outline in edges]
+
+
+def _outline_keys(outlines: Sequence[Outline]) -> list[Artist]:
+    return [
+        Patch(label=outline.label, **style) for outline, style in zip(outlines, _outline_styles(outlines), strict=True)
+    ]
 
 
 def _draw_paths(ax: Any, paths: np.ndarray, colour: str, alpha: float) -> None:

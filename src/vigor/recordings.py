@@ -1,6 +1,6 @@
 """From recordings to demonstrations: the paper's preprocessing, for what people recorded and what tasks generate."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import jax.numpy as jnp
 import numpy as np
@@ -55,9 +55,12 @@ def _without_rest(recording: np.ndarray) -> np.ndarray:
     return recording[max(int(np.argmax(excursion > REST * excursion.max())) - 1, 0) :]
 
 
-def _fit(task: Task, recordings: Sequence[np.ndarray]) -> np.ndarray:
-    """Weights [n, D] of recordings [T, dimensions] whose last poses are held."""
-    held = [np.pad(recording, ((0, max(1, round(HOLD * len(recording)))), (0, 0)), "edge") for recording in recordings]
+def _fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.ndarray:
+    """Weights [n, D] of recordings [T, dimensions] whose last poses are held for a share of their length."""
+    held = [
+        np.pad(recording, ((0, max(1, round(hold * len(recording))) if hold else 0), (0, 0)), "edge")
+        for recording in recordings
+    ]
     return task.promp.fit(np.stack([resample(recording, FIT_STEPS) for recording in held]))
 
 
@@ -66,8 +69,18 @@ def _distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndar
     return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
 
 
-def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, spare: int = 60) -> Demonstrations:
-    """Demonstrations of the task's own generator, all successful, and spare contexts without any."""
+def generate(
+    task: Task,
+    seed: int,
+    contexts: int = 12,
+    per_context: int = 10,
+    spare: int = 60,
+    report: Callable[[int, int], None] = lambda done, contexts: None,
+) -> Demonstrations:
+    """Demonstrations of the task's own generator, all successful, and spare contexts without any.
+
+    report(done, contexts): called before the first context and after each.
+    """
     if task.generate is None:
         raise UserError(f"{task.name} has no generator of demonstrations; give some with --demos")
     if not 0 <= seed < 2**32 or contexts < 1 or per_context < 1 or spare < 0:
@@ -78,21 +91,24 @@ def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, s
     # Every context has random numbers of its own, so that one hard context changes no other.
     randomness = [np.random.default_rng([seed, index]) for index in range(contexts)]
     found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(contexts)]
-    for _ in range(ROUNDS):
+    report(0, contexts)
+    for round_ in range(1 if task.generates_plans else ROUNDS):
         moving: list[np.ndarray] = []
         context_of: list[int] = []
         for index in range(contexts):
             lacking = per_context - len(found[index])
             fresh = _generated(task, randomness[index], drawn[index], lacking) if lacking else []
-            moving += [_without_rest(recording) for recording in fresh[:lacking]]
+            moving += [item if task.generates_plans else _without_rest(item) for item in fresh[:lacking]]
             context_of += [index] * len(fresh[:lacking])
+            if round_ == 0:
+                report(index + 1, contexts)
         if not moving:
             break
-        weights = _fit(task, moving)
+        weights = _fit(task, moving, 0.0 if task.generates_plans else HOLD)
         for i in np.flatnonzero(task.succeeds(_distances(task, weights, drawn[context_of]))):
             found[context_of[i]].append((weights[i], moving[i]))
     short = next((index for index in range(contexts) if len(found[index]) < per_context), None)
-    if short is not None:
+    if short is not None and not (task.generates_plans and any(found)):
         raise UserError(
             f"only {len(found[short])} of {per_context} demonstrations of context {np.round(drawn[short], 3).tolist()} "
             "could be generated; take another seed or fewer demonstrations"
@@ -101,7 +117,7 @@ def generate(task: Task, seed: int, contexts: int = 12, per_context: int = 10, s
     return Demonstrations(
         task.name,
         drawn,
-        np.repeat(np.arange(contexts), per_context),
+        np.repeat(np.arange(contexts), [len(pairs) for pairs in found]),
         np.stack([weights for weights, _ in chosen]),
         tuple(recording for _, recording in chosen),
         f"generated with seed {seed}",

@@ -40,6 +40,15 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
         yield show
 
 
+@contextmanager
+def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of how many are done and how many there are; a bar that a terminal shows and a log does not."""
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_console, disable=not _console.is_terminal, transient=True) as bar:
+        row = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(row, completed=done, total=total)
+
+
 def _log(step: Step) -> None:
     if step.iteration % 50 == 0 or step.iteration == step.iterations:
         print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)

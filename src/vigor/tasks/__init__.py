@@ -7,11 +7,11 @@ from pathlib import Path
 
 from vigor.errors import UserError
 from vigor.tasks.check import check
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Outline, Region, Task
 
-TASKS = ("planar-reacher", "panda-reacher")
+TASKS = ("planar-reacher", "panda-reacher", "box-pusher")
 
-__all__ = ["TASKS", "Region", "Task", "load_task"]
+__all__ = ["TASKS", "Outline", "Region", "Task", "load_task"]
 
 
 def load_task(reference: str) -> Task:

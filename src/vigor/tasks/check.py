@@ -41,9 +41,11 @@ def check(task: Task) -> None:
         shape = _trace(name, descriptor, motion)
         if shape[:1] != (steps,) or len(shape) > 2:
             raise UserError(f"{name} gives {_shape(shape)}; it must give [T] or [T, features] with T = {steps}")
-    if (shape := _trace("distance", task.distance, motion)) != ():
+    if task.distance is not None and (shape := _trace("distance", task.distance, motion)) != ():
         raise UserError(f"distance gives {_shape(shape)} for a motion; it must give a single number")
     _check_values(task, names, weights, contexts)
+    if task.simulate is not None:
+        _check_simulation(task, np.asarray(task.promp.rollout(weights)), np.asarray(contexts))
     _check_regions(task, np.asarray(contexts[0]))
 
 
@@ -59,10 +61,24 @@ def _check_kinds(task: Task) -> None:
         raise UserError("descriptors must be a tuple or list of functions")
     if not task.descriptors:
         raise UserError("descriptors is empty; list at least one function from a motion to [T]")
+    if (task.distance is None) == (task.simulate is None):
+        raise UserError("a task is judged either by its distance or by simulate; give it one of them")
+    if not isinstance(task.samples, int) or task.samples < 1:
+        raise UserError(f"samples must be a whole number of at least 1, not {task.samples!r}")
     for name in ("success_distance", "distinct"):
         value = getattr(task, name)
         if not isinstance(value, int | float) or not 0 <= value < np.inf:
             raise UserError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def _check_simulation(task: Task, joints: np.ndarray, contexts: np.ndarray) -> None:
+    try:
+        distances = task.distances(joints, contexts)
+    except Exception as error:
+        raise UserError(f"simulate fails: {type(error).__name__}: {error}") from None
+    if distances.shape != (len(joints),) or distances.dtype.kind != "f":
+        raise UserError(f"simulate gives {_shape(distances.shape)}; it must give a real number for each movement")
+    _finite("simulate", distances)
 
 
 def _check_regions(task: Task, context: np.ndarray) -> None:
@@ -92,7 +108,7 @@ def _check_values(task: Task, names: list[str], weights: Array, contexts: Array)
             value, pull = jax.vjp(lambda w, descriptor=descriptor: descriptor(motion(w, context)), weights)
             pattern = jax.random.normal(jax.random.key(1), value.shape)
             parts.append((value, pull(pattern)[0], descriptor(motion(weights, fixed))))
-        return moved.points, task.distance(moved), parts
+        return moved.points, jnp.zeros(()) if task.distance is None else task.distance(moved), parts
 
     points, distances, parts = values_and_slopes(weights, contexts, contexts[0])
     _finite("kinematics", points)

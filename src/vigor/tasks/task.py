@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -24,12 +25,21 @@ class Region:
     label: str
 
 
+@dataclass(frozen=True)
+class Outline:
+    """A polygon in the plane that a figure draws for a context."""
+
+    corners: tuple[tuple[float, float], ...]
+    label: str
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """A family of task configurations ("contexts") and how movements in them are described and judged.
 
-    All functions take one motion or one context and are pure JAX functions, so that they can be compiled, lifted over
-    thousands of samples and differentiated.
+    Kinematics, descriptors and distance take one motion or one context and are pure JAX functions, so that they can be
+    compiled, lifted over thousands of samples and differentiated. A task that only a simulation can judge has
+    `simulate` in place of `distance`; training needs neither.
     """
 
     name: str
@@ -44,20 +54,33 @@ class Task:
     """Points [..., points, 2 or 3] of joints [..., dimensions]: base first, end effector last."""
     descriptors: Sequence[Descriptor]
     """What the networks see of a motion."""
-    distance: Callable[[Motion], Array]
+    distance: Callable[[Motion], Array] | None = None
     """How far a motion is from solving its context."""
+    simulate: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    """The same by simulation: distances [n] of trajectories [n, T, dimensions] in contexts [n, context]."""
     success_distance: float = 0.0
     """A motion succeeds when its distance is at most this."""
     distinct: float = 1.0
     """Two plans are different solutions when their trajectories differ by more than this: the root mean square over
     steps of the joints' distance."""
+    samples: int = 100
+    """Samples of each component that an evaluation draws."""
     regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
     """What a figure draws for a context: targets, obstacles."""
+    outlines: Callable[[np.ndarray], Sequence[Outline]] = lambda context: ()
+    """Polygons that a figure in the plane draws for a context beside its regions."""
     other_descriptors: Mapping[str, Sequence[Descriptor]] = field(default_factory=dict)
     """Further descriptor sets by name, for ablations."""
     generate: Callable[[np.random.Generator, np.ndarray, int], list[np.ndarray]] | None = None
     """Draws that many recordings [T, dimensions], each with a T of its own, that solve one context [context]; those
     that fail as ProMPs are drawn again."""
+    generates_plans: bool = False
+    """Generated recordings are movements of the ProMP already, and fitted as they are: without dropping the rest before
+    a movement or holding its last pose. There may be fewer than asked for: what a search has found."""
+    shipped: Path | None = None
+    """Folder with demonstrations that come with the task, for runs that are given no others."""
+    group: Callable[[np.ndarray], np.ndarray] | None = None
+    """A number [n] for each context [n, context]; training contexts are drawn evenly from those with the same."""
 
     @property
     def context_dimension(self) -> int:
@@ -89,10 +112,15 @@ class Task:
 
     @cached_property
     def _distances(self) -> Callable[[Array, Array], Array]:
-        return jax.jit(jax.vmap(lambda joints, context: self.distance(self.motion(joints, context))))
+        distance = self.distance
+        if distance is None:
+            raise UserError(f"{self.name} has neither `distance` nor `simulate`; give it one, to judge movements by")
+        return jax.jit(jax.vmap(lambda joints, context: distance(self.motion(joints, context))))
 
     def distances(self, joints: np.ndarray | Array, contexts: np.ndarray | Array) -> np.ndarray:
         """Distance [n] of every trajectory [n, T, dimensions] in its context [n, context]."""
+        if self.simulate is not None:
+            return np.asarray(self.simulate(np.asarray(joints), np.asarray(contexts)))
         return np.asarray(self._distances(jnp.asarray(joints), jnp.asarray(contexts)))
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:

@@ -1,0 +1,52 @@
+"""From a planned path in the plane to joint angles: the rod points down at a fixed height.
+
+With joints 3 and 5 at zero the arm moves in a vertical plane through its base, which joint 1 turns towards the point.
+In that plane shoulder, elbow and wrist are a chain of two links, whose angles follow from the law of cosines.
+"""
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from vigor.promp import ProMP
+from vigor.tasks.box_pusher.geometry import REACH, START
+
+PROMP = ProMP(bases=7, dimensions=2, steps=50, start=START, free_start=True, scale=0.1)
+"""Plans: paths of the rod's tip. Weights are relative to where the box starts and in units of 10 cm, about half the
+box. Those of random pushes have a deviation of .9, so that mixtures that begin as standard normal distributions cover
+the box and what is around it."""
+
+ROD_LENGTH = 0.2
+"""From the flange to the tip."""
+HEIGHT = 0.02
+"""Of the tip above the table."""
+SHOULDER, FLANGE, OFFSET = 0.333, 0.107, 0.088
+"""Height of the shoulder, length from the wrist down to the flange, and from the wrist forward to the flange's axis."""
+UPPER, LOWER = (0.0825, 0.316), (-0.0825, 0.384)
+"""From shoulder to elbow and from elbow to wrist, forward and up, when all joints are at zero."""
+YAW = -0.7853
+"""Joint 7, which only turns the rod about its axis."""
+
+
+def joint_angles(points: np.ndarray) -> np.ndarray:
+    """Joint angles [..., 7] that hold the rod's tip at points [..., 2]; those out of reach are drawn into it."""
+    points = np.asarray(points, float)
+    radius = np.clip(np.linalg.norm(points, axis=-1), *REACH)
+    forward, up = radius - OFFSET, HEIGHT + ROD_LENGTH + FLANGE - SHOULDER
+    upper, lower = np.hypot(*UPPER), np.hypot(*LOWER)
+    upper_lean, lower_lean = np.arctan2(*UPPER), np.arctan2(*LOWER)  # From the vertical.
+    bend = np.arccos((forward**2 + up**2 - upper**2 - lower**2) / (2 * upper * lower))
+    lean = np.arctan2(forward, up) - np.arctan2(lower * np.sin(bend), upper + lower * np.cos(bend))
+    joints = np.zeros((*points.shape[:-1], 7))
+    joints[..., 0] = np.arctan2(points[..., 1], points[..., 0])
+    joints[..., 1] = lean - upper_lean
+    joints[..., 3] = lower_lean - upper_lean - bend
+    joints[..., 5] = joints[..., 1] - joints[..., 3]
+    joints[..., 6] = YAW
+    return joints
+
+
+def follow(paths: np.ndarray, steps: int, hold: int) -> np.ndarray:
+    """Joint targets [n, steps + hold, 7] of planned paths [n, T, 2]: evenly in time, then still at the last point."""
+    paths = np.asarray(paths, float)
+    smooth = CubicSpline(np.linspace(0.0, 1.0, paths.shape[1]), paths, axis=1)(np.linspace(0.0, 1.0, steps))
+    return np.pad(joint_angles(smooth), ((0, 0), (0, hold), (0, 0)), "edge")

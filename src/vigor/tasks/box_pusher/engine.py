@@ -1,0 +1,20 @@
+"""MuJoCo, on machines with and without a display."""
+
+import ctypes.util
+import os
+import sys
+
+from vigor.errors import UserError
+
+if sys.platform == "linux" and not os.environ.get("DISPLAY") and "MUJOCO_GL" not in os.environ:
+    # MuJoCo chooses how to render when it is imported.
+    found = next((name for name in ("EGL", "OSMesa") if ctypes.util.find_library(name)), None)
+    os.environ["MUJOCO_GL"] = found.lower() if found else "disable"
+
+try:
+    import mujoco
+    import mujoco.rollout
+except ImportError as error:
+    raise UserError(f'the box pusher needs MuJoCo ({error}); install it with: pip install "vigor[sim]"') from None
+
+__all__ = ["mujoco"]

@@ -1,0 +1,142 @@
+"""Pictures of the box pusher, without a display: frames, videos, final states, planned and executed paths."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.ticker import MaxNLocator
+
+from vigor import files
+from vigor.errors import UserError
+from vigor.tasks.box_pusher import geometry, scene, simulation
+from vigor.tasks.box_pusher.engine import mujoco
+
+WIDTH, HEIGHT = 640, 480
+FRAMES = 25
+"""A second of a video."""
+VIEWS = {
+    "front": {"lookat": (0.40, 0.0, 0.22), "distance": 1.45, "azimuth": 212.0, "elevation": -28.0},
+    "above": {"lookat": (0.55, 0.0, 0.0), "distance": 1.0, "azimuth": 0.0, "elevation": -90.0, "orthographic": 1},
+}
+OPENINGS = {"front": 45.0, "above": 0.56}
+"""What a view shows from top to bottom: degrees, or metres where it is orthographic."""
+INK, QUIET, BOX, GOAL = "#222222", "#8a8a8a", "#c73329", "#26a147"
+
+
+@contextmanager
+def _renderer(model: Any, width: int, height: int) -> Iterator[Any]:
+    model.vis.global_.offwidth, model.vis.global_.offheight = max(width, 640), max(height, 480)
+    try:
+        renderer = mujoco.Renderer(model, height, width)
+    except Exception as error:
+        raise UserError(f"nothing can be rendered here ({error}); set MUJOCO_GL to egl or osmesa") from None
+    with renderer:
+        yield renderer
+
+
+def frames(
+    states: np.ndarray,
+    context: np.ndarray,
+    view: str = "front",
+    arm: scene.Arm | None = None,
+    show_arm: bool = True,
+    size: tuple[int, int] = (WIDTH, HEIGHT),
+) -> Iterator[np.ndarray]:
+    """Pictures [height, width, 3] of states [n, state] with the goal of a context [3] in green."""
+    model = scene.model(arm)
+    data = mujoco.MjData(model)
+    x, y, angle = geometry.goal(context)
+    data.mocap_pos[0], data.mocap_quat[0] = (x, y, 0), (np.cos(angle / 2), 0, 0, np.sin(angle / 2))
+    camera = mujoco.MjvCamera()
+    for name, value in VIEWS[view].items():
+        setattr(camera, name, value)
+    model.vis.global_.fovy = OPENINGS[view]
+    look = mujoco.MjvOption()
+    look.geomgroup[2] = show_arm
+    with _renderer(model, *size) as renderer:
+        for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
+            renderer.scene.flags[flag] = False  # Six times as fast.
+        for state in states:
+            mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+            mujoco.mj_forward(model, data)
+            renderer.update_scene(data, camera, look)
+            yield renderer.render()
+
+
+def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front", arm: scene.Arm | None = None) -> int:
+    """Write an mp4 of a plan [T, 2], such as a component's mean, carried out in a context [3]; returns its frames."""
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise UserError('videos need imageio-ffmpeg; install it with: pip install "vigor[sim]"') from None
+    states = simulation.roll_out(plan[None]).states[0, :: simulation.RATE // FRAMES]
+
+    pictures = list(frames(states, context, view, arm))
+
+    def write(temporary: Path) -> None:
+        # By the program itself: the package's own writer forks, which JAX does not stand.
+        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-r", str(FRAMES), "-i", "-"]
+        film = ["-c:v", "libx264", "-pix_fmt", "yuv420p", str(temporary)]
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *raw, *film]
+        subprocess.run(command, input=np.stack(pictures).tobytes(), check=True)
+
+    files.write_whole(path, write)
+    return len(pictures)
+
+
+def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None = None) -> Figure:
+    """The box after plans [n, T, 2] from above, the goals of contexts [n, 3] in green (paper, Fig. 10)."""
+    rollouts = simulation.roll_out(plans)
+    errors = geometry.corner_distance(rollouts.poses[:, -1], geometry.goal(contexts))
+    columns = min(len(plans), 3)
+    rows = -(-len(plans) // columns)
+    figure = Figure(figsize=(2.6 * columns, 2.25 * rows), layout="constrained")
+    for ax in figure.subplots(rows, columns, squeeze=False).flat:
+        ax.axis("off")
+    for i, (ax, error) in enumerate(zip(figure.axes, errors, strict=False)):
+        picture = next(frames(rollouts.states[i, -1:], contexts[i], "above", arm, show_arm=False))
+        ax.imshow(picture, interpolation="antialiased")
+        ax.set_title(f"context {i + 1}: {100 * error:.1f} cm", fontsize=9, color=INK, loc="left")
+    return figure
+
+
+def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.ndarray) -> Figure:
+    """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper, Fig. 11)."""
+    from vigor.figures import PALETTE
+
+    paths = np.asarray(plans)
+    rollouts = simulation.roll_out(paths)
+    start, goal = geometry.corners(geometry.goal(np.zeros(3))), geometry.corners(geometry.goal(context))
+    shown = np.concatenate([start, goal, *geometry.corners(rollouts.poses[:, -1]), *paths])
+    (left, right), (low, high) = np.quantile(shown[:, ::-1], (0, 1), axis=0).T + np.array([-0.02, 0.02])
+    size = (3.3 * len(paths), 2.9 * (high - low) / (right - left) + 1.3)
+    figure = Figure(figsize=size, layout="compressed")
+    axes = figure.subplots(1, len(paths), squeeze=False)[0]
+    for i, (ax, plan) in enumerate(zip(axes, paths, strict=True)):
+        poses, colour = rollouts.poses[i], PALETTE[i % len(PALETTE)]
+        for corners, edge, style, label in (
+            (start, QUIET, "--", "box at the start"),
+            (goal, GOAL, "-", "goal"),
+            (geometry.corners(poses[-1]), BOX, "-", "box at the end"),
+        ):
+            fill = {"facecolor": GOAL, "alpha": 0.25} if label == "goal" else {"fill": False}
+            ax.add_patch(Polygon(corners[:, ::-1], edgecolor=edge, linestyle=style, linewidth=1.2, label=label, **fill))
+        ax.plot(*plan.T[::-1], color=colour, linewidth=2.0, label="planned")
+        ax.plot(*rollouts.tips[i, :, 1::-1].T, ":", color=INK, linewidth=1.6, label="executed")
+        ax.plot(*plan[0, ::-1], "o", color=colour, markersize=5)
+        error = geometry.corner_distance(poses[-1], geometry.goal(context))
+        ax.set_title(f"{100 * error:.1f} cm from the goal", fontsize=10, color=INK, loc="left")
+        ax.set_xlabel("y (m)", fontsize=9, color=INK)
+        ax.tick_params(labelsize=8, colors=QUIET, length=0)
+        ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        ax.spines[:].set_color("#e6e6e6")
+        ax.set(xlim=(right, left), ylim=(low, high), aspect="equal")  # As the robot sees it: x ahead, y to the left.
+    axes[0].set_ylabel("x (m)", fontsize=9, color=INK)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8, frameon=False, labelcolor=INK)
+    return figure
