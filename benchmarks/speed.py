@@ -16,6 +16,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import __version__, algorithm, demonstrations, density_ratio, evaluation, importers, mixture, recordings
+from vigor import (
+    __version__,
+    algorithm,
+    demonstrations,
+    density_ratio,
+    evaluation,
+    importers,
+    mixture,
+    policy_update,
+    recordings,
+)
 from vigor.demonstrations import Demonstrations
 from vigor.policies import Policies
 from vigor.presets import preset
-from vigor.tasks import TASKS, Task, load_task
+from vigor.tasks import Task, load_task
 
+REACHERS = ("planar-reacher", "panda-reacher")
 REPEATS = 5
 LEVEL = 0.98
 """Test success that counts as solved, once it is kept."""
@@ -104,12 +116,13 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
     keys = jax.random.split(key, settings.networks)
 
     def train(networks):
-        return algorithm._each(
+        return policy_update.each(
             lambda k, n, t, v: density_ratio.train(k, n, fixed, t, v), keys, networks, training, nothing
         )
 
     def update(mixtures, ensemble, config):
-        return algorithm.update(key, task, config, problem.contexts, mixtures, ensemble)
+        reward = partial(density_ratio.reward, settings)
+        return policy_update.update(key, task, config, reward, ensemble, problem.contexts, mixtures)
 
     count = problem.contexts.shape[0] * config.components * config.samples
     samples = jax.vmap(lambda key, m: mixture.sample_components(key, m, config.samples))
@@ -130,7 +143,7 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
             lambda m, e: update(m, e, config), state.mixtures, state.ensemble.parameters
         ),
         "of these descriptors and their gradients": seconds(
-            lambda w, c: algorithm._by_chunks(config.chunk, slopes, w, c), weights, owner
+            lambda w, c: policy_update.by_chunks(config.chunk, slopes, w, c), weights, owner
         ),
         "of these the trust-region step": seconds(
             lambda roots: jax.vmap(jax.vmap(lambda root: jnp.linalg.eigh(root @ root.T)))(roots), state.mixtures.roots
@@ -243,7 +256,7 @@ def show(found: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, nargs="?")
-    parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
+    parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
     parser.add_argument("--seeds", type=int, default=3, help="runs to find when a task is solved")
     parser.add_argument("--quick", action="store_true", help="fewer iterations, no training to the end")
     parser.add_argument("--out", type=Path)

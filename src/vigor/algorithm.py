@@ -4,8 +4,6 @@ One iteration is one pure function of a state; many iterations, or a batch of ru
 Randomness comes from the run's key folded with the iteration, so a resumed run repeats the uninterrupted one exactly.
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -14,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import density_ratio, mixture, surrogate
+from vigor import density_ratio, mixture, policy_update, training
 from vigor.demonstrations import Demonstrations, Split, trajectories
 from vigor.density_ratio import Classes, DensityRatio
-from vigor.errors import UserError, check_choices
+from vigor.errors import UserError
 from vigor.mixture import Mixture
+from vigor.policy_update import PolicyUpdate, each
 from vigor.tasks.task import Task
-from vigor.trust_region import kl_bounded_step, reweight
 
 Array = jax.Array
 
@@ -29,45 +27,21 @@ _START, _SPLIT = 2**31 - 1, 2**31 - 2
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(PolicyUpdate):
     """Settings of VIGOR."""
 
-    iterations: int = 200
-    """Iterations of Algorithm 1."""
-    components: int = 5
-    """Gaussians in the mixture of each context."""
-    kl_bound: float = 0.5
-    """Largest KL divergence of a component's step."""
-    surrogate: Literal["gradients", "values"] = "gradients"
-    """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
-    samples: int = 100
-    """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
-    weights: Literal["fixed", "closed-form", "kl-bounded"] = "fixed"
-    """Component weights: equal throughout (the paper's), or trained."""
     memory: int = 1
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
     compared: Literal["attained", "all", "training"] = "attained"
     """Contexts whose policy samples the networks see: all, those out of reach less; all (paper); demonstrated ones."""
-    chunk: int | None = None
-    """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
-    a CPU, whose cache they fit, 8192 on a GPU."""
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
     """The networks and their training."""
 
     def __post_init__(self) -> None:
-        check_choices(self)
-        if min(self.iterations, self.components, self.samples, self.memory) < 1:
-            raise UserError("iterations, components, samples and memory must be positive")
-        if max(self.iterations, self.components, self.samples, self.memory) > 10**6:
-            raise UserError("iterations, components, samples and memory must be at most a million")
-        if self.chunk is not None and self.chunk < 1:
-            raise UserError(f"chunk must be positive, not {self.chunk}")
-        if not 0 < self.kl_bound < math.inf:
-            raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
-        if self.surrogate == "gradients" and self.samples % self.density_ratio.networks:
-            raise UserError(
-                f"samples ({self.samples}) must be a multiple of the number of networks ({self.density_ratio.networks})"
-            )
+        super().__post_init__()
+        if not 1 <= self.memory <= 10**6:
+            raise UserError("memory must be from 1 to a million")
+        self.check_networks(self.density_ratio.networks)
 
 
 class Problem(NamedTuple):
@@ -80,7 +54,9 @@ class Problem(NamedTuple):
     test_contexts: Array
     """[context, C]: contexts without."""
     demonstrations: Array
-    """[demonstration, T, features]: descriptors of the training contexts' demonstrations."""
+    """[demonstration, T, features]: descriptors of the training contexts' demonstrations, context by context."""
+    weights: Array
+    """[demonstration, D]: their movement-primitive weights."""
 
     @property
     def contexts(self) -> Array:
@@ -104,7 +80,7 @@ class State(NamedTuple):
     """Iterations done."""
     mixtures: Mixture
     """One mixture per context."""
-    ensemble: density_ratio.Training
+    ensemble: training.Network
     """[network, ...]"""
     memory: PolicySamples
     """[memory - 1, network, sample, ...]: policy samples of the iterations before, newest first."""
@@ -118,19 +94,11 @@ class State(NamedTuple):
 
 def initial(task: Task, config: Config, problem: Problem) -> State:
     """Mixtures and networks before the first iteration."""
-    needed = task.promp.weights * (task.promp.weights + 3) // 2 + 2
-    if config.surrogate == "values" and config.samples < needed:
-        raise UserError(
-            f"a quadratic model from values of {task.promp.weights} weights needs at least {needed} samples, not "
-            f"{config.samples}; raise --samples or use --surrogate gradients"
-        )
     contexts = problem.contexts.shape[0]
     key = jax.random.fold_in(problem.key, _START)
     key_mixtures, key_networks = jax.random.split(key)
-    mixtures = jax.vmap(partial(mixture.initial, components=config.components, dimension=task.promp.weights))(
-        jax.random.split(key_mixtures, contexts)
-    )
-    ensemble = jax.vmap(lambda key: density_ratio.initial(key, config.density_ratio, task.features))(
+    mixtures = policy_update.initial(key_mixtures, task, config, contexts)
+    ensemble = jax.vmap(lambda key: training.initial(key, config.density_ratio, task.features))(
         jax.random.split(key_networks, config.density_ratio.networks)
     )
     samples = jax.eval_shape(lambda key: _policy_samples(key, task, config, problem, mixtures), key)
@@ -158,17 +126,18 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
     # Train the discriminators (Eq. 3).
     keys = jax.random.split(key_networks, config.density_ratio.networks)
     rate = 1 - (1 - config.density_ratio.decay) * state.iteration / config.iterations
-    ensemble, epochs = _each(
-        lambda key, network, training, validation: density_ratio.train(
-            key, network, config.density_ratio, training, validation, rate
-        ),
+    ensemble, epochs = each(
+        lambda key, network, rows, held: density_ratio.train(key, network, config.density_ratio, rows, held, rate),
         keys,
         state.ensemble,
         *_split(config, problem, known, state.shares),
     )
 
     # Update the policy of every context with the discriminators (Eq. 1).
-    mixtures, rewards = update(key_update, task, config, problem.contexts, state.mixtures, ensemble.parameters)
+    reward = partial(density_ratio.reward, config.density_ratio)
+    mixtures, rewards = policy_update.update(
+        key_update, task, config, reward, ensemble.parameters, problem.contexts, state.mixtures
+    )
     shares = _shares(task, config, problem, state.shares, rewards)
     memory = jax.tree.map(lambda leaf: leaf[:-1], known)
     return State(state.iteration + 1, mixtures, ensemble, memory, shares, epochs, rewards)
@@ -234,8 +203,8 @@ def _split(config: Config, problem: Problem, known: PolicySamples, shares: Array
     key = jax.random.fold_in(problem.key, _SPLIT)
     order = jnp.argsort(jax.random.uniform(key, (networks, problem.demonstrations.shape[0])))
     demonstrations = problem.demonstrations[order]
-    held_p = density_ratio.held_out(config.density_ratio, demonstrations.shape[1])
-    held_q = density_ratio.held_out(config.density_ratio, known.context.shape[2])
+    held_p = training.held_out(config.density_ratio, demonstrations.shape[1])
+    held_q = training.held_out(config.density_ratio, known.context.shape[2])
     policy, counts = jnp.swapaxes(known.descriptors, 0, 1), jnp.swapaxes(shares[known.context], 0, 1)
 
     def flat(samples: Array) -> Array:
@@ -243,91 +212,6 @@ def _split(config: Config, problem: Problem, known: PolicySamples, shares: Array
 
     validation = Classes(demonstrations[:, :held_p], flat(policy[:, :, :held_q]), flat(counts[:, :, :held_q]))
     return Classes(demonstrations[:, held_p:], flat(policy[:, :, held_q:]), flat(counts[:, :, held_q:])), validation
-
-
-def update(
-    key: Array, task: Task, config: Config, contexts: Array, mixtures: Mixture, ensemble: Any
-) -> tuple[Mixture, Array]:
-    """One trust-region step of every component of every context; also the mean rewards [context, component].
-
-    contexts: [context, C], mixtures: [context, ...], ensemble: parameters [network, ...].
-    """
-    dimension = task.promp.weights
-    count, components = mixtures.means.shape[:2]
-    networks = config.density_ratio.networks
-    samples = config.samples
-
-    def reward(network: Any, weights: Array, contexts: Array) -> Array:
-        """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
-        descriptors = jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts)
-        return density_ratio.reward(network, config.density_ratio, descriptors)
-
-    if config.surrogate == "gradients":
-        noise = surrogate.design(key, samples, dimension)
-        noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
-
-        def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
-            values, pull = jax.vjp(lambda w: reward(network, w, contexts), weights)
-            return values, pull(jnp.ones_like(values))[0]
-
-        # Samples are dealt out to the networks: [network, context, component, sample / networks, D].
-        dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
-        flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
-        owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
-        values, slopes = _each(
-            lambda network, w: _by_chunks(config.chunk, partial(value_and_slope, network), w, owner),
-            ensemble,
-            flat,
-        )
-
-        def collect(dealt: Array) -> Array:
-            dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
-            return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
-
-        slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
-        model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
-    else:
-        noise = jax.random.normal(key, (count, components, samples, dimension))
-        flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
-        owner = jnp.repeat(contexts, components * samples, axis=0)
-        scored = jax.vmap(reward, (0, None, None))
-        values = _by_chunks(config.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
-        model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
-
-    step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, config.kl_bound)))(model)
-    means = mixtures.means + jnp.einsum("ckij,ckj->cki", mixtures.roots, step.mean, precision="highest")
-    roots = jnp.matmul(mixtures.roots, step.root, precision="highest")
-    log_weights = mixtures.log_weights
-    if config.weights != "fixed":
-        bound = config.kl_bound if config.weights == "kl-bounded" else jnp.inf
-        gain = model.value + step.gain - step.kl
-        log_weights = jax.vmap(lambda old, value: reweight(old, value, bound))(log_weights, gain)
-    return Mixture(log_weights, means, roots), model.value
-
-
-def _each(function: Callable, *trees: Any) -> Any:
-    """`function` of every element along the leading axis: at once on a GPU, one after the other on a CPU.
-
-    A CPU then works on what fits its cache, and training stops early for each network on its own.
-    """
-    if jax.default_backend() == "cpu":
-        return jax.lax.map(lambda parts: function(*parts), trees)
-    return jax.vmap(function)(*trees)
-
-
-def _by_chunks(size: int | None, function: Callable, *arrays: Array) -> Any:
-    """`function` of chunks of the arrays' leading axis, one after the other."""
-    if size is None:
-        size = 64 if jax.default_backend() == "cpu" else 8192
-    total = arrays[0].shape[0]
-    chunks = -(-total // size)
-    padding = -total % chunks
-
-    def dealt(array: Array) -> Array:
-        return jnp.concatenate([array, array[:padding]]).reshape(chunks, -1, *array.shape[1:])
-
-    parts = jax.lax.map(lambda part: function(*part), [dealt(array) for array in arrays])
-    return jax.tree.map(lambda part: part.reshape(total + padding, *part.shape[2:])[:total], parts)
 
 
 CHUNK = 10
@@ -343,7 +227,7 @@ def advance(task: Task, config: Config, problems: Problem, states: State, iterat
     """
 
     def step(states: State) -> State:
-        return _each(lambda problem, state: iterate(task, config, problem, state), problems, states)
+        return each(lambda problem, state: iterate(task, config, problem, state), problems, states)
 
     def one(states: State, number: Array) -> tuple[State, Any]:
         states = jax.lax.cond(number < iterations, step, lambda states: states, states)
@@ -377,4 +261,5 @@ def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int,
         jnp.asarray(split.train_contexts, jnp.float32),
         jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
         descriptors,
+        jnp.asarray(demonstrations.weights[chosen], jnp.float32),
     )

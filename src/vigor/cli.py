@@ -1,5 +1,6 @@
 """The command line: `vigor train`, `evaluate`, `report` and `demos`."""
 
+import argparse
 import dataclasses
 import os
 import shlex
@@ -17,6 +18,7 @@ from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, arg, 
 from vigor import presets
 from vigor.algorithm import Config
 from vigor.errors import UserError
+from vigor.methods import METHODS, method
 
 Device = Literal["auto", "cpu", "gpu"]
 TaskName = Annotated[str, arg(metavar="TASK")]
@@ -29,9 +31,11 @@ class Train:
     """Learn from demonstrations: a mixture of movements for every training and test context."""
 
     task: Positional[TaskName] = ""
-    """planar-reacher, panda-reacher, or path/to/file.py:NAME for a task of your own."""
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME for a task of your own."""
+    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t"] = "vigor"
+    """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
     demos: Path | None = None
-    """Folder with demonstrations (see `vigor demos`). Without it, the task generates demonstrations of its own."""
+    """Folder with demonstrations (see `vigor demos`). Without it, the task's own: shipped with it, or generated."""
     preset: Literal["default", "paper"] = "default"
     """Settings to start from; `paper` are those of the paper's appendix E."""
     train_contexts: int = 6
@@ -54,7 +58,7 @@ class Train:
     """New folder for the run. Default: runs/TASK-NUMBER."""
     resume: Path | None = None
     """Continue the run in this folder, with its own settings."""
-    config: Config = field(default_factory=Config)
+    config: Any = field(default_factory=Config)
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class Evaluate:
 
     run: Positional[RunFolder]
     """Folder of the run."""
-    samples: int = 100
-    """Samples per component."""
+    samples: int | None = None
+    """Samples per component. Default: as many as the task says, 100 for the reachers and 5 for the box pusher."""
     seed: int = 0
     """Seed of the samples."""
 
@@ -82,7 +86,7 @@ class DemosGenerate:
     """Make demonstrations with the task's own generator. They are generated, not human."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher, or path/to/file.py:NAME."""
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
     out: Path
     """New folder for the demonstrations."""
     seed: int = 0
@@ -98,7 +102,7 @@ class DemosImport:
     """Read demonstrations of another layout and keep those that succeed as ProMPs."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher, or path/to/file.py:NAME."""
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
     path: Positional[Path]
     """The authors' repository or a folder in it (published, published-raw), a folder (csv), or a file (npz)."""
     format: Literal["published", "published-raw", "csv", "npz"]
@@ -150,9 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of `vigor`. Bad input is one sentence and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        command = _parse(given, Train())
+        kind = _train_type(given)
+        command = _parse(given, kind())
         if isinstance(command, Train):
-            command = _parse(given, Train(config=presets.preset(command.task, command.preset)))
+            command = _parse(given, kind(config=presets.preset(command.task, command.preset, command.method)))
         _run(command, given)
     except UserError as error:
         print(f"vigor: {error}", file=sys.stderr)
@@ -175,9 +180,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
+def _train_type(given: list[str]) -> Any:
+    """`Train` with the settings of the method that the arguments name."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--method", nargs="?")
+    name = parser.parse_known_args(given)[0].method
+    settings = method(name if name in METHODS else "vigor").settings
+    config = ("config", settings, field(default_factory=settings))
+    return dataclasses.make_dataclass(
+        "Train", [config], bases=(Train,), frozen=True, namespace={"__doc__": Train.__doc__}
+    )
+
+
 def _parse(given: list[str], defaults: Train) -> Any:
+    kind: Any = type(defaults)
     return tyro.cli(
-        Annotated[Train, subcommand("train", default=defaults)]
+        Annotated[kind, subcommand("train", default=defaults)]
         | Annotated[Evaluate, subcommand("evaluate")]
         | Annotated[Report, subcommand("report")]
         | Annotated[DemosCommand, subcommand("demos")],
@@ -223,14 +241,14 @@ def _train(command: Train, given: list[str]) -> None:
 
     _use_device(command.device)
     if command.resume is not None:
-        plain = Train(task=command.task, resume=command.resume, device=command.device)
+        plain = type(command)(task=command.task, resume=command.resume, device=command.device)
         if command != dataclasses.replace(plain, config=presets.preset(command.task)):
             raise UserError("--resume continues a run with its own settings; give no others beside it")
         folder = command.resume
         setup = run.load_setup(folder)
     else:
         if not command.task:
-            raise UserError("name a task: planar-reacher, panda-reacher, or path/to/file.py:NAME")
+            raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
         test: int | list[list[float]] = command.test_contexts
         if command.test_contexts_file is not None:
             values = files.read_array(command.test_contexts_file)
@@ -242,6 +260,7 @@ def _train(command: Train, given: list[str]) -> None:
             test = values.astype(float).tolist()
         setup = run.Setup(
             task=_absolute(command.task),
+            method=command.method,
             demos=None if command.demos is None else str(command.demos.resolve()),
             seed=command.seed,
             train_contexts=command.train_contexts,
@@ -253,7 +272,7 @@ def _train(command: Train, given: list[str]) -> None:
             command=shlex.join(["vigor", *given]),
             date=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
-        folder = command.out if command.out is not None else _free_folder(setup.task)
+        folder = command.out if command.out is not None else _free_folder(setup.task, setup.method)
     try:
         with progress_bar() as show:
             result = run.resume(folder, show) if command.resume else run.train(setup, folder, show)
@@ -272,8 +291,8 @@ def _absolute(task: str) -> str:
     return f"{Path(path).resolve()}:{name}" if colon and Path(path).is_file() else task
 
 
-def _free_folder(task: str) -> Path:
-    stem = Path(task.partition(":")[0]).stem
+def _free_folder(task: str, method: str) -> Path:
+    stem = Path(task.partition(":")[0]).stem + ("" if method == "vigor" else f"-{method}")
     number = 1
     while (folder := Path("runs") / f"{stem}-{number}").exists():
         number += 1
@@ -284,7 +303,7 @@ def _evaluate(command: Evaluate) -> None:
     from vigor import evaluation, run
     from vigor.terminal import results_table
 
-    if not 1 <= command.samples <= 10**5 or not 0 <= command.seed < 2**32:
+    if command.samples not in (None, *range(1, 10**5 + 1)) or not 0 <= command.seed < 2**32:
         raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
     _use_device("auto")
     setup, task, learned = run.load_policies(command.run)
@@ -300,7 +319,8 @@ def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> Non
     match command:
         case DemosGenerate():
             task = load_task(command.task)
-            made = recordings.generate(task, command.seed, command.contexts, command.per_context)
+            with terminal.count_bar("contexts") as show:
+                made = recordings.generate(task, command.seed, command.contexts, command.per_context, report=show)
             demonstrations.save(made, command.out)
             terminal.demonstrations_table(task, made)
         case DemosImport():

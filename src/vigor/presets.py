@@ -1,34 +1,92 @@
-"""Settings by task: the project's own defaults, and those of the paper (appendix E)."""
+"""Settings by method and task: the project's own defaults, and those of the paper (appendix E)."""
 
 from dataclasses import replace
+from typing import Any
 
-from vigor.algorithm import Config
+from vigor import algorithm
+from vigor.baselines import bc_trajectory, em_drex
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 
-_DEFAULT = {
-    "planar-reacher": Config(samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5)),
-    "panda-reacher": Config(compared="training", density_ratio=DensityRatio(layers=3, width=64, kernel=7)),
-}
-_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536}
-
-TASKS = tuple(_DEFAULT)
 NAMES = ("default", "paper")
 
+_VIGOR = {
+    "planar-reacher": algorithm.Config(samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5)),
+    "panda-reacher": algorithm.Config(compared="training", density_ratio=DensityRatio(layers=3, width=64, kernel=7)),
+    "box-pusher": algorithm.Config(density_ratio=DensityRatio(layers=4, width=128, kernel=7)),
+}
+_VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
-def preset(task: str, name: str = "default") -> Config:
-    """Settings for a task by name. A task that the package does not know has the planar reacher's networks."""
-    default = _DEFAULT.get(task, Config())
+# Tables 6, 9 and 10.
+_EM_DREX_PAPER = {
+    "planar-reacher": em_drex.Config(
+        layers=2,
+        width=64,
+        kernel=5,
+        em_components=3,
+        em_samples=8192,
+        noise_levels=5,
+        noise_multiplier=5.0,
+        reward_scale=100.0,
+    ),
+    "panda-reacher": em_drex.Config(
+        layers=2,
+        width=64,
+        kernel=7,
+        em_components=1,
+        em_samples=16384,
+        noise_levels=10,
+        noise_multiplier=10.0,
+        reward_scale=1000.0,
+    ),
+    "box-pusher": em_drex.Config(
+        layers=4,
+        width=64,
+        kernel=7,
+        em_components=1,
+        em_samples=16384,
+        noise_levels=5,
+        noise_multiplier=2.0,
+        reward_scale=1000.0,
+    ),
+}
+_BC_T_PAPER = {
+    "planar-reacher": bc_trajectory.Config(components=1, layers=4, width=256),
+    "panda-reacher": bc_trajectory.Config(components=1, layers=4, width=64),
+    "box-pusher": bc_trajectory.Config(components=1, layers=3, width=128),
+}
+_BC_GMM_T_PAPER = {
+    "planar-reacher": bc_trajectory.Config(layers=4, width=64),
+    "panda-reacher": bc_trajectory.Config(layers=3, width=64),
+    "box-pusher": bc_trajectory.Config(layers=3, width=128),
+}
+
+
+def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
+    """Settings of a method for a task by name. A task that the package does not know has the planar reacher's."""
+    if name not in NAMES:
+        raise UserError(f"there is no preset {name!r}; choose from {', '.join(NAMES)}")
+    match method:
+        case "vigor":
+            return _vigor(task, name)
+        case "em-drex":
+            paper = _EM_DREX_PAPER.get(task, _EM_DREX_PAPER["planar-reacher"])
+            return paper if name == "default" else _with_values(task, replace(paper, iterations=300, kl_bound=0.2))
+        case "bc-t":
+            return _BC_T_PAPER.get(task, _BC_T_PAPER["planar-reacher"])
+        case "bc-gmm-t":
+            return _BC_GMM_T_PAPER.get(task, _BC_GMM_T_PAPER["planar-reacher"])
+    raise UserError(f"there is no method {method!r}")
+
+
+def _vigor(task: str, name: str) -> algorithm.Config:
+    default = _VIGOR.get(task, algorithm.Config())
     if name == "default":
         return default
-    if name == "paper":
-        return replace(
-            default,
-            iterations=301,
-            kl_bound=0.2,
-            surrogate="values",
-            samples=_PAPER_SAMPLES.get(task, 512),
-            compared="all",
-            density_ratio=replace(default.density_ratio, epochs=50, learning_rate=3e-4, decay=1.0),
-        )
-    raise UserError(f"there is no preset {name!r}; choose from {', '.join(NAMES)}")
+    networks = replace(default.density_ratio, epochs=50, learning_rate=3e-4, decay=1.0)
+    return _with_values(task, replace(default, iterations=301, kl_bound=0.2, compared="all", density_ratio=networks))
+
+
+def _with_values(task: str, config: Any) -> Any:
+    """The quadratic model of the paper: from as many values as it needs."""
+    return replace(config, surrogate="values", samples=_VIGOR_PAPER_SAMPLES.get(task, 512))

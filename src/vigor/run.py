@@ -27,10 +27,10 @@ import safetensors
 import safetensors.numpy
 
 from vigor import __version__, algorithm, demonstrations, evaluation, files, policies, recordings
-from vigor.algorithm import Config, State
 from vigor.demonstrations import Demonstrations, Split
-from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
+from vigor.methods import Method, method
+from vigor.mixture import Mixture
 from vigor.policies import Policies
 from vigor.tasks import Task, load_task
 
@@ -47,7 +47,7 @@ class Setup:
     task: str
     """A task's name, or path/to/file.py:NAME."""
     demos: str | None = None
-    """Folder with demonstrations; without one, the task generates its own."""
+    """Folder with demonstrations; without one, those that come with the task, or that it generates."""
     method: str = "vigor"
     seed: int = 0
     train_contexts: int = 6
@@ -57,7 +57,8 @@ class Setup:
     descriptors: str = "geometric"
     raw: bool = False
     """Learn from the recordings themselves instead of the ProMPs fitted to them."""
-    config: Config = field(default_factory=Config)
+    config: Any = field(default_factory=algorithm.Config)
+    """The method's settings."""
     command: str = ""
     version: str = __version__
     date: str = ""
@@ -85,6 +86,8 @@ def prepare(setup: Setup) -> tuple[Task, Demonstrations, Split]:
     task = load_task(setup.task).with_descriptors(setup.descriptors)
     if setup.demos is not None:
         shown = demonstrations.load(Path(setup.demos), task)
+    elif task.shipped is not None:
+        shown = demonstrations.load(task.shipped, task)
     elif task.generate is not None:
         shown = recordings.generate(task, seed=0)
     else:
@@ -106,7 +109,8 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
     claim(folder)
     prepared = prepare(setup)
     # Settings that do not fit together show here, before there is a folder.
-    jax.eval_shape(partial(algorithm.initial, prepared[0], setup.config), _problem(setup, prepared))
+    way = method(setup.method)
+    jax.eval_shape(partial(way.start, prepared[0], setup.config), _data(way, setup, prepared))
     setup = dataclasses.replace(setup, fingerprint=_fingerprint(setup, prepared[1]))
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -117,9 +121,11 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
         return _carry_on(setup, folder, prepared, report)
 
 
-def _problem(setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> algorithm.Problem:
+def _data(way: Method, setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> Any:
+    """What the method learns from, as a batch of one run."""
     task, shown, split = prepared
-    return algorithm.problem(task, shown, split, setup.seed, setup.raw)
+    problem = algorithm.problem(task, shown, split, setup.seed, setup.raw)
+    return way.prepare(task, setup.config, jax.tree.map(lambda leaf: leaf[None], problem))
 
 
 def _fingerprint(setup: Setup, shown: Demonstrations) -> str:
@@ -181,9 +187,7 @@ def load_setup(folder: Path) -> Setup:
         raise UserError(f"{folder} holds no run; name a folder that `vigor train` wrote")
     values = files.read_json(folder / CONFIG)
     try:
-        config = dict(values["config"])
-        networks = DensityRatio(**config.pop("density_ratio"))
-        setup = Setup(**{**values, "config": Config(**config, density_ratio=networks)})
+        setup = Setup(**{**values, "config": _settings(method(values["method"]).settings, values["config"])})
         for name, kind in get_type_hints(Setup).items():
             # A list of test contexts is checked where it is used.
             if name not in ("config", "test_contexts") and not isinstance(getattr(setup, name), kind):
@@ -195,13 +199,20 @@ def load_setup(folder: Path) -> Setup:
         raise UserError(f"{folder / CONFIG} is damaged or of another version of vigor: {error}") from None
 
 
+def _settings(kind: type, values: dict[str, Any]) -> Any:
+    """A dataclass, with those in it, from what `dataclasses.asdict` made of it."""
+    kinds = get_type_hints(kind)
+    nested = {name: kinds[name] for name in values if dataclasses.is_dataclass(kinds.get(name))}
+    return kind(**values | {name: _settings(part, values[name]) for name, part in nested.items()})
+
+
 def _carry_on(
     setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
 ) -> dict[str, Any]:
     task, shown, split = prepared
-    config = setup.config
-    problems = _batch(_problem(setup, prepared))
-    states = algorithm.start(task, config, problems)
+    way, config = method(setup.method), setup.config
+    steps, data = way.steps(config), _data(way, setup, prepared)
+    states = way.start(task, config, data)
     states, seconds = _load_checkpoint(folder, states)
     done = int(states.iteration[0])
     for part in _parts_of_ensembles(folder):
@@ -211,20 +222,21 @@ def _carry_on(
     last = metrics[-1]["test"] if metrics else {}
     begun = time.perf_counter() - seconds
     with _interruptible() as interrupted:
-        while done < config.iterations:
-            report(Progress(done, config.iterations, time.perf_counter() - begun, last))
-            stop = min(config.iterations, done - done % EVERY + EVERY)
+        while done < steps:
+            report(Progress(done, steps, time.perf_counter() - begun, last))
+            stop = min(steps, done - done % EVERY + EVERY)
             networks = []
             while done < stop and not interrupted.is_set():
                 # On a CPU an iteration takes long enough to be shown, and an interrupt is heard after it.
                 count = 1 if jax.default_backend() == "cpu" else stop - done
-                states, ensembles = algorithm.advance(task, config, problems, states, count)
-                networks.append(jax.tree.map(lambda leaf, count=count: leaf[:count, 0], ensembles))
+                states, ensembles = way.advance(task, config, data, states, count)
+                if ensembles is not None:
+                    networks.append(jax.tree.map(lambda leaf, count=count: leaf[:count, 0], ensembles))
                 done = int(states.iteration[0])
                 if done < stop:
-                    report(Progress(done, config.iterations, time.perf_counter() - begun, last))
+                    report(Progress(done, steps, time.perf_counter() - begun, last))
             if done == stop:
-                current = _policies(split, states)
+                current = _policies(split, way.mixtures(task, config, data, states))
                 judged = evaluation.evaluate(task, current)
                 row = {
                     "iteration": done,
@@ -238,21 +250,19 @@ def _carry_on(
             if networks:
                 _keep_networks(folder, done, networks)
             _save_checkpoint(folder, states, time.perf_counter() - begun)
-            if interrupted.is_set() and done < config.iterations:
-                raise Interrupted(f"stopped after {done} of {config.iterations} iterations")
+            if interrupted.is_set() and done < steps:
+                raise Interrupted(f"stopped after {done} of {steps} iterations")
     seconds = time.perf_counter() - begun
-    report(Progress(done, config.iterations, seconds, last))
+    report(Progress(done, steps, seconds, last))
     _merge_ensembles(folder)
-    return _finish(setup, folder, task, shown, split, _policies(split, states), metrics, seconds)
+    learned = _policies(split, way.mixtures(task, config, data, states))
+    return _finish(setup, folder, task, shown, learned, steps, seconds)
 
 
-def _batch(problem: algorithm.Problem) -> algorithm.Problem:
-    return jax.tree.map(lambda leaf: leaf[None], problem)
-
-
-def _policies(split: Split, states: State) -> Policies:
+def _policies(split: Split, mixtures: Mixture) -> Policies:
+    """The policies of the only run in a batch."""
     contexts = np.concatenate([split.train_contexts, split.test_contexts])
-    return Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[0], states.mixtures))
+    return Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[0], mixtures))
 
 
 def _parts(judged: evaluation.Evaluation) -> dict[str, Any]:
@@ -266,7 +276,7 @@ def _without_contexts(part: dict[str, Any]) -> dict[str, Any]:
 # Checkpoints
 
 
-def _save_checkpoint(folder: Path, states: State, seconds: float) -> None:
+def _save_checkpoint(folder: Path, states: Any, seconds: float) -> None:
     arrays = {name: np.asarray(leaf) for name, leaf in _named(states).items()}
     iteration = int(states.iteration[0])
     metadata = {"iteration": str(iteration), "seconds": repr(seconds)}
@@ -274,7 +284,7 @@ def _save_checkpoint(folder: Path, states: State, seconds: float) -> None:
     files.write_json(folder / STATE, {"iteration": iteration, "seconds": seconds, "version": __version__})
 
 
-def _load_checkpoint(folder: Path, states: State) -> tuple[State, float]:
+def _load_checkpoint(folder: Path, states: Any) -> tuple[Any, float]:
     """The states and seconds of the folder's checkpoint; those given if there is none yet."""
     path = folder / CHECKPOINT
     if not path.exists():
@@ -287,7 +297,8 @@ def _load_checkpoint(folder: Path, states: State) -> tuple[State, float]:
         raise UserError(f"{path} is damaged: {error}; delete it to start this run again") from None
     expected = _named(states)
     fits = arrays.keys() == expected.keys() and all(arrays[k].shape == v.shape for k, v in expected.items())
-    if "seconds" not in metadata or not fits or not all(np.all(np.isfinite(array)) for array in arrays.values()):
+    # The best loss before the first validation is infinite; nothing is ever not a number.
+    if "seconds" not in metadata or not fits or any(np.any(np.isnan(array)) for array in arrays.values()):
         raise UserError(f"{path} does not fit this run's settings; delete it to start this run again")
     leaves = [jax.numpy.asarray(arrays[name]) for name in expected]
     return jax.tree.unflatten(jax.tree.structure(states), leaves), float(metadata["seconds"])
@@ -380,9 +391,8 @@ def _finish(
     folder: Path,
     task: Task,
     shown: Demonstrations,
-    split: Split,
     learned: Policies,
-    metrics: list[dict[str, Any]],
+    steps: int,
     seconds: float,
 ) -> dict[str, Any]:
     judged = evaluation.evaluate(task, learned)
@@ -392,7 +402,7 @@ def _finish(
         "method": setup.method,
         "seed": setup.seed,
         "demos": shown.source,
-        "iterations": setup.config.iterations,
+        "iterations": steps,
         "seconds": seconds,
         "device": jax.devices()[0].device_kind,
         "version": __version__,
@@ -426,7 +436,7 @@ def draw(folder: Path) -> Path:
     joints = demonstrations.trajectories(task, shown)
     seen = [joints[rows] for rows in split.demonstrations]
     judged = evaluation.evaluate(task, learned)
-    metrics = _read_metrics(folder, setup.config.iterations)
+    metrics = _read_metrics(folder, method(setup.method).steps(setup.config))
     if metrics:
         figures.save(figures.learning_curves(metrics, task), folder / "figures" / "learning_curves.png")
     for name, rows in {

@@ -1,0 +1,217 @@
+"""EM+D-REX (paper, appendix B.1): a reward from demonstrations ranked by noise, then the project's own policy update.
+
+A mixture is fitted to the movement-primitive weights of each training context's demonstrations by EM. Its covariances
+are multiplied by growing noise, and samples of all noise levels are drawn. Networks learn to rank them: less noise is
+better. The policies of all contexts, demonstrated or not, then maximise scale * reward - log q.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor import networks, policy_update, training
+from vigor.algorithm import Problem
+from vigor.errors import UserError
+from vigor.mixture import Mixture
+from vigor.policy_update import PolicyUpdate
+from vigor.tasks.task import Task
+from vigor.training import Fit, Learning
+
+Array = jax.Array
+
+EPOCHS = 10
+"""Epochs of the reward's training that count as one step of a run."""
+_START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
+
+
+@dataclass(frozen=True)
+class Config(Learning, PolicyUpdate):
+    """Settings of EM+D-REX."""
+
+    em_components: int = 3
+    """Gaussians that EM fits to the demonstrations of a training context."""
+    em_samples: int = 8192
+    """Samples that the reward learns from, of all contexts and noise levels together."""
+    base_noise: float = 0.3
+    """What covariances are multiplied with at the first noise level."""
+    noise_levels: int = 5
+    """Noise levels."""
+    noise_multiplier: float = 5.0
+    """The last noise level's covariances, as a multiple of the first's; those between lie on a straight line."""
+    reward_scale: float = 100.0
+    """What the learned reward, a mean over time steps, is multiplied with."""
+    width: int = 64
+    batch_norm: bool = True
+    learning_rate: float = 3e-5
+    batch: int = 128
+    epochs: int = 1000
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        Learning.__post_init__(self)
+        PolicyUpdate.__post_init__(self)
+        self.check_networks(self.networks)
+        if min(self.em_components, self.em_samples) < 1 or self.noise_levels < 2:
+            raise UserError("em_components and em_samples must be positive, and noise_levels at least 2")
+        if max(self.em_components, self.em_samples, self.noise_levels) > 10**6:
+            raise UserError("em_components, em_samples and noise_levels must be at most a million")
+        if not 0 < self.base_noise < math.inf or not 0 < self.reward_scale < math.inf:
+            raise UserError("base_noise and reward_scale must be positive and finite")
+        if not 1 < self.noise_multiplier < math.inf:
+            raise UserError("noise_multiplier must be above 1 and finite")
+
+    @property
+    def reward_steps(self) -> int:
+        """Steps of a run in which the reward is learned; the policies follow."""
+        return -(-self.epochs // EPOCHS)
+
+
+class Ranked(NamedTuple):
+    """Samples of all noise levels."""
+
+    descriptors: Array
+    """[sample, T, features]"""
+    noise: Array
+    """[sample]: noise level, 0 the least."""
+
+
+class Data(NamedTuple):
+    """What a run learns from; [run, ...] in a batch."""
+
+    problem: Problem
+    ranked: Ranked
+    """In random order, so that the first can be held out."""
+
+
+class State(NamedTuple):
+    """Everything a step changes."""
+
+    iteration: Array
+    """Steps done."""
+    rewards: Fit
+    """[network, ...]"""
+    mixtures: Mixture
+    """[context, ...]"""
+
+
+def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shares [component], means [component, D] and covariances [component, D, D] fitted to weights [n, D] by EM.
+
+    So few demonstrations leave most directions of a covariance without data: a hundredth of the weights' mean variance
+    is added to every variance.
+    """
+    if len(weights) < 2:
+        raise UserError("EM+D-REX needs at least two demonstrations of every training context")
+    try:
+        from sklearn.mixture import GaussianMixture
+    except ImportError:
+        raise UserError('EM+D-REX needs scikit-learn; install it with pip install "vigor[baselines]"') from None
+    floor = max(1e-6, 0.01 * float(np.mean(np.var(weights, axis=0))))
+    fitted = GaussianMixture(
+        min(components, len(np.unique(weights, axis=0))),
+        covariance_type="full",
+        reg_covar=floor,
+        n_init=5,
+        random_state=seed,
+    ).fit(weights)
+    return fitted.weights_, fitted.means_, fitted.covariances_
+
+
+def rank(task: Task, config: Config, problem: Problem, seed: int) -> Ranked:
+    """Samples of every training context and noise level, in random order."""
+    rng = np.random.default_rng([seed, 1])
+    contexts = np.asarray(problem.train_contexts)
+    shown = np.asarray(problem.weights, np.float64).reshape(len(contexts), -1, task.promp.weights)
+    noises = config.base_noise * np.linspace(1.0, config.noise_multiplier, config.noise_levels)
+    count = -(-config.em_samples // (len(contexts) * config.noise_levels))
+    weights, owner, levels = [], [], []
+    for context, demonstrations in enumerate(shown):
+        shares, means, covariances = em(demonstrations, config.em_components, seed)
+        for level, noise in enumerate(noises):
+            component = rng.choice(len(shares), count, p=shares)
+            roots = np.linalg.cholesky(noise * covariances)
+            drawn = rng.standard_normal((count, task.promp.weights))
+            weights.append(means[component] + np.einsum("sij,sj->si", roots[component], drawn))
+            owner += [context] * count
+            levels += [level] * count
+    order = rng.permutation(len(owner))[: config.em_samples]
+    flat = np.concatenate(weights)[order].astype(np.float32)
+    describe = jax.jit(jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c)))
+    return Ranked(describe(flat, contexts[np.asarray(owner)[order]]), jnp.asarray(np.asarray(levels)[order], jnp.int32))
+
+
+def ranking_loss(step_logits: Array, rows: Ranked) -> Array:
+    """Cross-entropy of all pairs of a batch with different noise: the reward of less noise should be larger.
+
+    step_logits: [N, T]; a sample's reward is their mean over time.
+    """
+    rewards = jnp.mean(step_logits, axis=1)
+    better = (rows.noise[:, None] < rows.noise[None, :]).astype(rewards.dtype)
+    errors = jax.nn.softplus(rewards[None, :] - rewards[:, None])
+    return jnp.sum(better * errors) / jnp.maximum(jnp.sum(better), 1.0)
+
+
+def prepare(task: Task, config: Config, problems: Problem) -> Data:
+    """Fit mixtures to the demonstrations of a batch of runs [run, ...] and draw the samples to rank."""
+    runs = range(problems.train_contexts.shape[0])
+    single = [jax.tree.map(lambda leaf, run=run: leaf[run], problems) for run in runs]
+    seeds = [int(jax.random.key_data(problem.key)[-1]) for problem in single]
+    ranked = [rank(task, config, problem, seed) for problem, seed in zip(single, seeds, strict=True)]
+    return Data(problems, jax.tree.map(lambda *leaves: jnp.stack(leaves), *ranked))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def start(task: Task, config: Config, data: Data) -> State:
+    """A batch of runs [run, ...] before the first step."""
+
+    def one(data: Data) -> State:
+        key_networks, key_mixtures = jax.random.split(jax.random.fold_in(data.problem.key, _START))
+        fresh = jax.vmap(lambda key: training.begin(training.initial(key, config, task.features)))
+        mixtures = policy_update.initial(key_mixtures, task, config, data.problem.contexts.shape[0])
+        return State(jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, config.networks)), mixtures)
+
+    return jax.vmap(one)(data)
+
+
+@partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))
+def advance(task: Task, config: Config, data: Data, states: State, steps: int | Array) -> State:
+    """Take a batch of runs [run, ...] through some steps."""
+
+    def learn_reward(data: Data, state: State) -> State:
+        held = training.held_out(config, data.ranked.noise.shape[0])
+        kept, rows = (Ranked(*(leaf[part] for leaf in data.ranked)) for part in (slice(held), slice(held, None)))
+        keys = jax.random.split(jax.random.fold_in(data.problem.key, _TRAINING), config.networks)
+        until = (state.iteration + 1) * EPOCHS
+        rewards = policy_update.each(
+            lambda key, fit: training.train(key, fit, config, ranking_loss, rows, kept, until), keys, state.rewards
+        )
+        return state._replace(iteration=state.iteration + 1, rewards=rewards)
+
+    def improve(data: Data, state: State) -> State:
+        key = jax.random.fold_in(jax.random.fold_in(data.problem.key, _POLICIES), state.iteration)
+        ensemble = jax.vmap(partial(training.end, config))(state.rewards).parameters
+        mixtures, _ = policy_update.update(
+            key, task, config, partial(_reward, config), ensemble, data.problem.contexts, state.mixtures
+        )
+        return state._replace(iteration=state.iteration + 1, mixtures=mixtures)
+
+    def step(states: State) -> State:
+        # All runs of a batch are at the same step, so that only one of the two is worked out.
+        return jax.lax.cond(
+            states.iteration[0] < config.reward_steps,
+            lambda states: policy_update.each(learn_reward, data, states),
+            lambda states: policy_update.each(improve, data, states),
+            states,
+        )
+
+    return jax.lax.fori_loop(0, steps, lambda _, states: step(states), states)
+
+
+def _reward(config: Config, parameters: Any, descriptors: Array) -> Array:
+    """Scaled rewards [n] of descriptors [n, T, features]."""
+    return config.reward_scale * jnp.mean(networks.logits(parameters, config, descriptors), axis=-1)

@@ -1,0 +1,161 @@
+"""One trust-region step of every component of every context (paper, Eq. 1), for any reward on descriptors."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+
+from vigor import mixture, surrogate
+from vigor.errors import UserError, check_choices
+from vigor.mixture import Mixture
+from vigor.tasks.task import Task
+from vigor.trust_region import kl_bounded_step, reweight
+
+Array = jax.Array
+Reward = Callable[[Any, Array], Array]
+"""Rewards [n] of descriptors [n, T, features] by a network's parameters."""
+
+
+@dataclass(frozen=True)
+class PolicyUpdate:
+    """The mixtures and how they are updated."""
+
+    iterations: int = 200
+    """Updates of the policies."""
+    components: int = 5
+    """Gaussians in the mixture of each context."""
+    kl_bound: float = 0.5
+    """Largest KL divergence of a component's step."""
+    surrogate: Literal["gradients", "values"] = "gradients"
+    """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
+    samples: int = 100
+    """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
+    weights: Literal["fixed", "closed-form", "kl-bounded"] = "fixed"
+    """Component weights: equal throughout (the paper's), or trained."""
+    chunk: int | None = None
+    """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
+    a CPU, whose cache they fit, 8192 on a GPU."""
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if min(self.iterations, self.components, self.samples) < 1:
+            raise UserError("iterations, components and samples must be positive")
+        if max(self.iterations, self.components, self.samples) > 10**6:
+            raise UserError("iterations, components and samples must be at most a million")
+        if self.chunk is not None and self.chunk < 1:
+            raise UserError(f"chunk must be positive, not {self.chunk}")
+        if not 0 < self.kl_bound < math.inf:
+            raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
+
+    def check_networks(self, networks: int) -> None:
+        """Refuse a number of samples that cannot be dealt out to the networks."""
+        if self.surrogate == "gradients" and self.samples % networks:
+            raise UserError(f"samples ({self.samples}) must be a multiple of the number of networks ({networks})")
+
+    def check_task(self, task: Task) -> None:
+        """Refuse fewer samples than a quadratic model of the task's weights needs."""
+        needed = task.promp.weights * (task.promp.weights + 3) // 2 + 2
+        if self.surrogate == "values" and self.samples < needed:
+            raise UserError(
+                f"a quadratic model from values of {task.promp.weights} weights needs at least {needed} samples, not "
+                f"{self.samples}; raise --samples or use --surrogate gradients"
+            )
+
+
+def initial(key: Array, task: Task, settings: PolicyUpdate, contexts: int) -> Mixture:
+    """A mixture for every context before the first update, [context, ...]."""
+    settings.check_task(task)
+    fresh = partial(mixture.initial, components=settings.components, dimension=task.promp.weights)
+    return jax.vmap(fresh)(jax.random.split(key, contexts))
+
+
+def update(
+    key: Array,
+    task: Task,
+    settings: PolicyUpdate,
+    reward: Reward,
+    ensemble: Any,
+    contexts: Array,
+    mixtures: Mixture,
+) -> tuple[Mixture, Array]:
+    """One step of every component; also the mean rewards [context, component].
+
+    ensemble: parameters [network, ...], whose rewards count equally; contexts: [context, C]; mixtures: [context, ...].
+    """
+    dimension = task.promp.weights
+    count, components = mixtures.means.shape[:2]
+    networks = jax.tree.leaves(ensemble)[0].shape[0]
+    samples = settings.samples
+
+    def score(network: Any, weights: Array, contexts: Array) -> Array:
+        """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
+        return reward(network, jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts))
+
+    if settings.surrogate == "gradients":
+        noise = surrogate.design(key, samples, dimension)
+        noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
+
+        def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
+            values, pull = jax.vjp(lambda w: score(network, w, contexts), weights)
+            return values, pull(jnp.ones_like(values))[0]
+
+        # Samples are dealt out to the networks: [network, context, component, sample / networks, D].
+        dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
+        flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
+        owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
+        values, slopes = each(
+            lambda network, w: by_chunks(settings.chunk, partial(value_and_slope, network), w, owner), ensemble, flat
+        )
+
+        def collect(dealt: Array) -> Array:
+            dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
+            return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
+
+        slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
+        model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
+    else:
+        noise = jax.random.normal(key, (count, components, samples, dimension))
+        flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
+        owner = jnp.repeat(contexts, components * samples, axis=0)
+        scored = jax.vmap(score, (0, None, None))
+        values = by_chunks(settings.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
+        model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
+
+    step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, settings.kl_bound)))(model)
+    means = mixtures.means + jnp.einsum("ckij,ckj->cki", mixtures.roots, step.mean, precision="highest")
+    roots = jnp.matmul(mixtures.roots, step.root, precision="highest")
+    log_weights = mixtures.log_weights
+    if settings.weights != "fixed":
+        bound = settings.kl_bound if settings.weights == "kl-bounded" else jnp.inf
+        gain = model.value + step.gain - step.kl
+        log_weights = jax.vmap(lambda old, value: reweight(old, value, bound))(log_weights, gain)
+    return Mixture(log_weights, means, roots), model.value
+
+
+def each(function: Callable, *trees: Any) -> Any:
+    """`function` of every element along the leading axis: at once on a GPU, one after the other on a CPU.
+
+    A CPU then works on what fits its cache, and training stops early for each network on its own.
+    """
+    if jax.default_backend() == "cpu":
+        return jax.lax.map(lambda parts: function(*parts), trees)
+    return jax.vmap(function)(*trees)
+
+
+def by_chunks(size: int | None, function: Callable, *arrays: Array) -> Any:
+    """`function` of chunks of the arrays' leading axis, one after the other."""
+    if size is None:
+        size = 64 if jax.default_backend() == "cpu" else 8192
+    total = arrays[0].shape[0]
+    chunks = -(-total // size)
+    padding = -total % chunks
+
+    def dealt(array: Array) -> Array:
+        return jnp.concatenate([array, array[:padding]]).reshape(chunks, -1, *array.shape[1:])
+
+    parts = jax.lax.map(lambda part: function(*part), [dealt(array) for array in arrays])
+    return jax.tree.map(lambda part: part.reshape(total + padding, *part.shape[2:])[:total], parts)
