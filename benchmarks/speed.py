@@ -223,7 +223,7 @@ def measure(name: str, path: Path | None, seeds: int, quick: bool) -> dict[str, 
     found["parts"] = parts(task, config, jax.tree.map(lambda leaf: leaf[0], problems))
     found["unit"] = (before + calibration_unit()) / 2
     found["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    if not quick:
+    if not quick and seeds:
         found["until_solved"] = until_solved(task, config, shown, seeds)
     found["growth"] = growth(task, config, shown, quick)
     return found
@@ -257,7 +257,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, nargs="?")
     parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
-    parser.add_argument("--seeds", type=int, default=3, help="runs to find when a task is solved")
+    parser.add_argument("--seeds", type=int, default=3, help="runs to find when a task is solved; 0 leaves it out")
     parser.add_argument("--quick", action="store_true", help="fewer iterations, no training to the end")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
