@@ -27,6 +27,7 @@ import numpy as np
 from vigor import (
     __version__,
     algorithm,
+    batching,
     demonstrations,
     density_ratio,
     evaluation,
@@ -116,7 +117,7 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
     keys = jax.random.split(key, settings.networks)
 
     def train(networks):
-        return policy_update.each(
+        return batching.each(
             lambda k, n, t, v: density_ratio.train(k, n, fixed, t, v), keys, networks, training, nothing
         )
 
@@ -143,7 +144,7 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
             lambda m, e: update(m, e, config), state.mixtures, state.ensemble.parameters
         ),
         "of these descriptors and their gradients": seconds(
-            lambda w, c: policy_update.by_chunks(config.chunk, slopes, w, c), weights, owner
+            lambda w, c: batching.by_chunks(config.chunk, slopes, w, c), weights, owner
         ),
         "of these the trust-region step": seconds(
             lambda roots: jax.vmap(jax.vmap(lambda root: jnp.linalg.eigh(root @ root.T)))(roots), state.mixtures.roots

@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from conftest import EXAMPLE, small
-from vigor import policies, run
+from vigor import checkpoints, policies, run
 from vigor.errors import UserError
 
 TASK = f"{EXAMPLE}:TASK"
@@ -157,10 +157,10 @@ def test_parts_of_a_killed_process_do_no_harm(alone, tmp_path):
     parts.mkdir()
     (parts / ".000010.safetensors.abc.safetensors").write_bytes(b"half")
     (parts / "000020.safetensors").write_bytes((alone / "ensembles.safetensors").read_bytes())
-    assert [part.name for part in run._parts_of_ensembles(tmp_path)] == ["000020.safetensors"]
+    assert [part.name for part in checkpoints.network_parts(tmp_path)] == ["000020.safetensors"]
     # Killed while the parts were being removed: what is in one file already stays.
     (tmp_path / "ensembles.safetensors").write_bytes(b"everything")
-    run._merge_ensembles(tmp_path)
+    checkpoints.merge_networks(tmp_path)
     assert (tmp_path / "ensembles.safetensors").read_bytes() == b"everything"
     assert not parts.exists()
 

@@ -13,11 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor import density_ratio, mixture, policy_update, training
+from vigor.batching import each
 from vigor.demonstrations import Demonstrations, Split, trajectories
 from vigor.density_ratio import Classes, DensityRatio
 from vigor.errors import UserError
 from vigor.mixture import Mixture
-from vigor.policy_update import PolicyUpdate, each
+from vigor.policy_update import PolicyUpdate
 from vigor.tasks.task import Task
 
 Array = jax.Array

@@ -303,7 +303,8 @@ def _evaluate(command: Evaluate) -> None:
     from vigor import evaluation, run
     from vigor.terminal import results_table
 
-    if command.samples not in (None, *range(1, 10**5 + 1)) or not 0 <= command.seed < 2**32:
+    fits = command.samples is None or 1 <= command.samples <= 10**5
+    if not fits or not 0 <= command.seed < 2**32:
         raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
     _use_device("auto")
     setup, task, learned = run.load_policies(command.run)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from vigor import mixture, surrogate
+from vigor.batching import by_chunks, each
 from vigor.errors import UserError, check_choices
 from vigor.mixture import Mixture
 from vigor.tasks.task import Task
@@ -134,28 +135,3 @@ def update(
         gain = model.value + step.gain - step.kl
         log_weights = jax.vmap(lambda old, value: reweight(old, value, bound))(log_weights, gain)
     return Mixture(log_weights, means, roots), model.value
-
-
-def each(function: Callable, *trees: Any) -> Any:
-    """`function` of every element along the leading axis: at once on a GPU, one after the other on a CPU.
-
-    A CPU then works on what fits its cache, and training stops early for each network on its own.
-    """
-    if jax.default_backend() == "cpu":
-        return jax.lax.map(lambda parts: function(*parts), trees)
-    return jax.vmap(function)(*trees)
-
-
-def by_chunks(size: int | None, function: Callable, *arrays: Array) -> Any:
-    """`function` of chunks of the arrays' leading axis, one after the other."""
-    if size is None:
-        size = 64 if jax.default_backend() == "cpu" else 8192
-    total = arrays[0].shape[0]
-    chunks = -(-total // size)
-    padding = -total % chunks
-
-    def dealt(array: Array) -> Array:
-        return jnp.concatenate([array, array[:padding]]).reshape(chunks, -1, *array.shape[1:])
-
-    parts = jax.lax.map(lambda part: function(*part), [dealt(array) for array in arrays])
-    return jax.tree.map(lambda part: part.reshape(total + padding, *part.shape[2:])[:total], parts)

@@ -18,47 +18,23 @@ _VIGOR = {
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
 # Tables 6, 9 and 10.
+_EM_DREX = em_drex.Config(layers=2, width=64)
 _EM_DREX_PAPER = {
-    "planar-reacher": em_drex.Config(
-        layers=2,
-        width=64,
-        kernel=5,
-        em_components=3,
-        em_samples=8192,
-        noise_levels=5,
-        noise_multiplier=5.0,
-        reward_scale=100.0,
+    "planar-reacher": replace(_EM_DREX, kernel=5, em_components=3, em_samples=8192, reward_scale=100.0),
+    "panda-reacher": replace(
+        _EM_DREX, kernel=7, em_components=1, em_samples=16384, noise_levels=10, noise_multiplier=10.0, reward_scale=1e3
     ),
-    "panda-reacher": em_drex.Config(
-        layers=2,
-        width=64,
-        kernel=7,
-        em_components=1,
-        em_samples=16384,
-        noise_levels=10,
-        noise_multiplier=10.0,
-        reward_scale=1000.0,
-    ),
-    "box-pusher": em_drex.Config(
-        layers=4,
-        width=64,
-        kernel=7,
-        em_components=1,
-        em_samples=16384,
-        noise_levels=5,
-        noise_multiplier=2.0,
-        reward_scale=1000.0,
+    "box-pusher": replace(
+        _EM_DREX, layers=4, kernel=7, em_components=1, em_samples=16384, noise_multiplier=2.0, reward_scale=1e3
     ),
 }
-_BC_T_PAPER = {
-    "planar-reacher": bc_trajectory.Config(components=1, layers=4, width=256),
-    "panda-reacher": bc_trajectory.Config(components=1, layers=4, width=64),
-    "box-pusher": bc_trajectory.Config(components=1, layers=3, width=128),
-}
-_BC_GMM_T_PAPER = {
-    "planar-reacher": bc_trajectory.Config(layers=4, width=64),
-    "panda-reacher": bc_trajectory.Config(layers=3, width=64),
-    "box-pusher": bc_trajectory.Config(layers=3, width=128),
+_BC_PAPER = {
+    ("bc-t", "planar-reacher"): bc_trajectory.Config(components=1, layers=4, width=256),
+    ("bc-t", "panda-reacher"): bc_trajectory.Config(components=1, layers=4, width=64),
+    ("bc-t", "box-pusher"): bc_trajectory.Config(components=1, layers=3, width=128),
+    ("bc-gmm-t", "planar-reacher"): bc_trajectory.Config(layers=4, width=64),
+    ("bc-gmm-t", "panda-reacher"): bc_trajectory.Config(layers=3, width=64),
+    ("bc-gmm-t", "box-pusher"): bc_trajectory.Config(layers=3, width=128),
 }
 
 
@@ -72,10 +48,8 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
         case "em-drex":
             paper = _EM_DREX_PAPER.get(task, _EM_DREX_PAPER["planar-reacher"])
             return paper if name == "default" else _with_values(task, replace(paper, iterations=300, kl_bound=0.2))
-        case "bc-t":
-            return _BC_T_PAPER.get(task, _BC_T_PAPER["planar-reacher"])
-        case "bc-gmm-t":
-            return _BC_GMM_T_PAPER.get(task, _BC_GMM_T_PAPER["planar-reacher"])
+        case "bc-t" | "bc-gmm-t":
+            return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
     raise UserError(f"there is no method {method!r}")
 
 

@@ -9,7 +9,6 @@ import dataclasses
 import fcntl
 import hashlib
 import json
-import shutil
 import signal
 import threading
 import time
@@ -23,10 +22,8 @@ from typing import Any, get_type_hints
 
 import jax
 import numpy as np
-import safetensors
-import safetensors.numpy
 
-from vigor import __version__, algorithm, demonstrations, evaluation, files, policies, recordings
+from vigor import __version__, algorithm, checkpoints, demonstrations, evaluation, files, policies, recordings
 from vigor.demonstrations import Demonstrations, Split
 from vigor.errors import UserError
 from vigor.methods import Method, method
@@ -35,7 +32,6 @@ from vigor.policies import Policies
 from vigor.tasks import Task, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
-CHECKPOINT, STATE, ENSEMBLES, PARTS = "checkpoint.safetensors", "state.json", "ensembles.safetensors", "ensembles"
 EVERY = 10
 """Iterations from one evaluation and checkpoint to the next."""
 
@@ -213,9 +209,9 @@ def _carry_on(
     way, config = method(setup.method), setup.config
     steps, data = way.steps(config), _data(way, setup, prepared)
     states = way.start(task, config, data)
-    states, seconds = _load_checkpoint(folder, states)
+    states, seconds = checkpoints.load(folder, states)
     done = int(states.iteration[0])
-    for part in _parts_of_ensembles(folder):
+    for part in checkpoints.network_parts(folder):
         if int(part.stem) > done:  # Written just before the run was killed; made again now.
             part.unlink()
     metrics = _read_metrics(folder, done)
@@ -248,13 +244,13 @@ def _carry_on(
                 files.write_text(folder / METRICS, "".join(json.dumps(row) + "\n" for row in metrics))
                 current.save(folder / POLICIES)
             if networks:
-                _keep_networks(folder, done, networks)
-            _save_checkpoint(folder, states, time.perf_counter() - begun)
+                checkpoints.keep_networks(folder, done, networks)
+            checkpoints.save(folder, states, time.perf_counter() - begun)
             if interrupted.is_set() and done < steps:
                 raise Interrupted(f"stopped after {done} of {steps} iterations")
     seconds = time.perf_counter() - begun
     report(Progress(done, steps, seconds, last))
-    _merge_ensembles(folder)
+    checkpoints.merge_networks(folder)
     learned = _policies(split, way.mixtures(task, config, data, states))
     return _finish(setup, folder, task, shown, learned, steps, seconds)
 
@@ -273,71 +269,6 @@ def _without_contexts(part: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in part.items() if name != "contexts"}
 
 
-# Checkpoints
-
-
-def _save_checkpoint(folder: Path, states: Any, seconds: float) -> None:
-    arrays = {name: np.asarray(leaf) for name, leaf in _named(states).items()}
-    iteration = int(states.iteration[0])
-    metadata = {"iteration": str(iteration), "seconds": repr(seconds)}
-    _write_tensors(folder / CHECKPOINT, arrays, metadata)
-    files.write_json(folder / STATE, {"iteration": iteration, "seconds": seconds, "version": __version__})
-
-
-def _load_checkpoint(folder: Path, states: Any) -> tuple[Any, float]:
-    """The states and seconds of the folder's checkpoint; those given if there is none yet."""
-    path = folder / CHECKPOINT
-    if not path.exists():
-        return states, 0.0
-    try:
-        with safetensors.safe_open(path, "numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, safetensors.SafetensorError) as error:
-        raise UserError(f"{path} is damaged: {error}; delete it to start this run again") from None
-    expected = _named(states)
-    fits = arrays.keys() == expected.keys() and all(arrays[k].shape == v.shape for k, v in expected.items())
-    # The best loss before the first validation is infinite; nothing is ever not a number.
-    if "seconds" not in metadata or not fits or any(np.any(np.isnan(array)) for array in arrays.values()):
-        raise UserError(f"{path} does not fit this run's settings; delete it to start this run again")
-    leaves = [jax.numpy.asarray(arrays[name]) for name in expected]
-    return jax.tree.unflatten(jax.tree.structure(states), leaves), float(metadata["seconds"])
-
-
-def _named(tree: Any) -> dict[str, Any]:
-    """The leaves of a pytree by their path."""
-    return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
-
-
-def _write_tensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None) -> None:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    files.write_whole(path, lambda temporary: safetensors.numpy.save_file(contiguous, temporary, metadata))
-
-
-def _keep_networks(folder: Path, done: int, networks: list[Any]) -> None:
-    """Store the networks of the iterations up to `done`, a list of [iteration, network, ...]."""
-    together = jax.tree.map(lambda *leaves: np.concatenate(leaves), *networks)
-    _write_tensors(folder / PARTS / f"{done:06d}.safetensors", _named(together))
-
-
-def _merge_ensembles(folder: Path) -> None:
-    """Put the networks of all iterations into one file, [iteration, network, ...]."""
-    parts = _parts_of_ensembles(folder)
-    if parts and not (folder / ENSEMBLES).exists():
-        try:
-            loaded = [safetensors.numpy.load_file(part) for part in parts]
-        except (OSError, safetensors.SafetensorError) as error:
-            raise UserError(f"{folder / PARTS} is damaged: {error}; start the run again elsewhere") from None
-        together = {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
-        _write_tensors(folder / ENSEMBLES, together)
-    # Only now, when all are in one file, are the parts removed.
-    shutil.rmtree(folder / PARTS, ignore_errors=True)
-
-
-def _parts_of_ensembles(folder: Path) -> list[Path]:
-    return sorted((folder / PARTS).glob("[0-9]*.safetensors"))
-
-
 @contextmanager
 def _alone(folder: Path):
     """Refuse to train in a folder that another process trains in."""
@@ -346,7 +277,7 @@ def _alone(folder: Path):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UserError(f"another process is training in {folder}; wait for it or choose another --out") from None
-        for leftover in (*folder.glob(".*"), *(folder / PARTS).glob(".*")):  # Of a process that was killed.
+        for leftover in (*folder.glob(".*"), *(folder / checkpoints.PARTS).glob(".*")):  # Of a process that was killed.
             leftover.unlink()
         yield
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from vigor import networks, policy_update, training
 from vigor.algorithm import Problem
+from vigor.batching import each
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 from vigor.policy_update import PolicyUpdate
@@ -187,7 +188,7 @@ def advance(task: Task, config: Config, data: Data, states: State, steps: int | 
         kept, rows = (Ranked(*(leaf[part] for leaf in data.ranked)) for part in (slice(held), slice(held, None)))
         keys = jax.random.split(jax.random.fold_in(data.problem.key, _TRAINING), config.networks)
         until = (state.iteration + 1) * EPOCHS
-        rewards = policy_update.each(
+        rewards = each(
             lambda key, fit: training.train(key, fit, config, ranking_loss, rows, kept, until), keys, state.rewards
         )
         return state._replace(iteration=state.iteration + 1, rewards=rewards)
@@ -204,8 +205,8 @@ def advance(task: Task, config: Config, data: Data, states: State, steps: int | 
         # All runs of a batch are at the same step, so that only one of the two is worked out.
         return jax.lax.cond(
             states.iteration[0] < config.reward_steps,
-            lambda states: policy_update.each(learn_reward, data, states),
-            lambda states: policy_update.each(improve, data, states),
+            lambda states: each(learn_reward, data, states),
+            lambda states: each(improve, data, states),
             states,
         )
 
