@@ -1,6 +1,6 @@
 """Both reachers on the published human demonstrations: all seeds of a task train as one program.
 
-    python benchmarks/human_reachers.py PATH [--tasks ...] [--seeds 10] [--preset default] [--compared all] [--out DIR]
+    python benchmarks/human_reachers.py PATH [--tasks ...] [--seeds 10] [--preset default] [--out DIR]
 
 PATH is a clone of github.com/NiklasFreymuth/VIGOR. Needs jax, numpy, scipy and optax; a GPU for the Panda, or hours.
 Writes human_reachers.json, and human_reachers_table.md with the paper's figures beside ours, into DIR (docs/results).
@@ -9,6 +9,7 @@ Writes human_reachers.json, and human_reachers_table.md with the paper's figures
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,25 +28,28 @@ PAPER = {"planar-reacher": 0.991, "panda-reacher": 0.9965}
 """Mean success of the best component on test contexts, 10 seeds (paper, appendix C)."""
 
 
-def measure(name: str, path: Path, seeds: int, preset_name: str, **changes: Any) -> dict[str, Any]:
-    """Train and evaluate a task with seeds 0, 1, ...: 6 training and 6 test contexts, 5 demonstrations each."""
+def measure(
+    name: str, path: Path, seeds: Sequence[int], preset_name: str, training: int = 6, **changes: Any
+) -> dict[str, Any]:
+    """Train and evaluate a task with some seeds: 6 test contexts, 5 demonstrations of each training context."""
     task, config = load_task(name), replace(preset(name, preset_name), **changes)
     shown = importers.import_demonstrations(task, "published", path)
-    splits = [demonstrations.split(shown, task, seed, 6, 6, 5) for seed in range(seeds)]
-    problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
+    splits = [demonstrations.split(shown, task, seed, training, 6, 5) for seed in seeds]
+    problems = [algorithm.problem(task, shown, split, seed) for seed, split in zip(seeds, splits, strict=True)]
     begun = time.perf_counter()
     states = algorithm.fit(task, config, jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems))
     jax.block_until_ready(states)
     seconds = time.perf_counter() - begun
     runs = []
-    for seed, split in enumerate(splits):
+    for run, (seed, split) in enumerate(zip(seeds, splits, strict=True)):
         contexts = np.concatenate([split.train_contexts, split.test_contexts])
-        learned = Policies(contexts, 6, jax.tree.map(lambda leaf, seed=seed: leaf[seed], states.mixtures))
+        learned = Policies(contexts, training, jax.tree.map(lambda leaf, run=run: leaf[run], states.mixtures))
         judged = evaluation.evaluate(task, learned)
         runs.append({"seed": seed, "train": judged.train, "test": judged.test})
     return {
         "task": name,
         "preset": preset_name,
+        "training_contexts": training,
         "changes": changes,
         "iterations": config.iterations,
         "seconds": seconds,
@@ -86,14 +90,12 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--preset", default="default")
-    parser.add_argument("--compared", choices=["attained", "all", "training"], help="instead of the preset's")
     parser.add_argument("--out", type=Path, default=Path("docs/results"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     measured = []
     for name in given.tasks:
-        changes = {"compared": given.compared} if given.compared else {}
-        measured.append(measure(name, given.path, given.seeds, given.preset, **changes))
+        measured.append(measure(name, given.path, range(given.seeds), given.preset))
         (given.out / "human_reachers.json").write_text(json.dumps(measured) + "\n")
         print(table(measured), flush=True)
         print(f"{name}: {measured[-1]['seconds']:.0f} s with compilation on {measured[-1]['device']}", flush=True)

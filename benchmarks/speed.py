@@ -74,7 +74,7 @@ def seconds(function: Callable[..., Any], *arguments: Any) -> float:
     return float(np.median(times))
 
 
-def batch(task: Task, shown: Demonstrations, seeds: int, **split: int) -> tuple[algorithm.Problem, list[np.ndarray]]:
+def batch(task: Task, shown: Demonstrations, seeds: int, **split: Any) -> tuple[algorithm.Problem, list[np.ndarray]]:
     """Runs with seeds 0, 1, ... as a batch, and their contexts."""
     chosen = {"train_contexts": 6, "test_contexts": 6, "per_context": 5} | split
     splits = [demonstrations.split(shown, task, seed, **chosen) for seed in range(seeds)]
@@ -111,8 +111,9 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
     key, settings = jax.random.key(1), config.density_ratio
     fixed = replace(settings, epochs=settings.warmup, validation=0.0)
     gather = jax.jit(lambda mixtures: algorithm._policy_samples(key, task, config, problem, mixtures))
-    known = jax.tree.map(lambda leaf: leaf[None], gather(state.mixtures))
-    training, validation = algorithm._split(config, problem, known, state.shares)
+    training, validation = algorithm._split(config, problem, gather(state.mixtures)[None])
+    if config.misplaced:
+        training = jax.jit(lambda: algorithm._with_misplaced(key, task, config, problem, training))()
     nothing = jax.tree.map(lambda leaf: leaf[:, :0], validation)
     keys = jax.random.split(key, settings.networks)
 

@@ -12,7 +12,7 @@ from conftest import assert_same, member, quick, stacked
 from vigor import algorithm, density_ratio, descriptors, policy_update
 from vigor.algorithm import Config, Problem
 from vigor.demonstrations import Demonstrations, Split
-from vigor.density_ratio import DensityRatio
+from vigor.density_ratio import Classes, DensityRatio
 from vigor.errors import UserError
 from vigor.kinematics import path
 from vigor.promp import ProMP
@@ -66,7 +66,14 @@ def problem():
     weights, owners = demonstrations(rng, contexts[:TRAINING], 5)
     assert np.all(POINT.succeeds(POINT.distances(rollout(weights), owners)))
     contexts = jnp.asarray(contexts)
-    return Problem(jax.random.key(1), contexts[:TRAINING], contexts[TRAINING:], describe(weights, owners), weights)
+    return Problem(
+        jax.random.key(1),
+        contexts[:TRAINING],
+        contexts[TRAINING:],
+        describe(weights, owners),
+        weights,
+        rollout(weights),
+    )
 
 
 def batch(problem, seeds):
@@ -167,7 +174,7 @@ def test_the_values_surrogate_with_memory_learns_too(problem):
     config = replace(CONFIG, surrogate="values", samples=40, memory=2, density_ratio=networks)
     problems = batch(problem, (1, 2))
     before = start(config, problems)
-    assert before.memory.descriptors.shape == (2, 1, NETWORKS.networks, 15, STEPS, 4)
+    assert before.memory.shape == (2, 1, NETWORKS.networks, 15, STEPS, 4)
     after = advance(config, problems, before, 30)
     assert np.mean([success(problem, member(before.mixtures, i)) for i in range(2)]) < 0.03
     assert np.mean([success(problem, member(after.mixtures, i)) for i in range(2)]) > 0.5
@@ -177,18 +184,26 @@ def policy_samples(problem, mixtures, config=CONFIG):
     return quick(lambda: algorithm._policy_samples(jax.random.key(0), POINT, config, problem, mixtures))()
 
 
-@pytest.mark.parametrize(("compared", "contexts", "each"), [("training", TRAINING, 5), ("attained", CONTEXTS, 3)])
+def owner_of(problem, descriptors):
+    """Which context each sample belongs to.
+
+    Every movement starts at the origin: the first step's distance to the first target tells the context.
+    """
+    gaps = np.abs(descriptors[:, :1, 0] - np.linalg.norm(problem.contexts[:, VIA], axis=-1))
+    assert np.all(gaps.min(axis=1) < 1e-3)
+    return gaps.argmin(axis=1)
+
+
+@pytest.mark.parametrize(("compared", "contexts", "each"), [("training", TRAINING, 5), ("all", CONTEXTS, 3)])
 def test_every_network_draws_its_own_samples_evenly_from_the_compared_contexts(problem, compared, contexts, each):
     mixtures = member(start(CONFIG, batch(problem, (1, 2))), 0).mixtures
     drawn_by_networks = policy_samples(problem, mixtures, replace(CONFIG, compared=compared))
-    assert np.abs(drawn_by_networks.descriptors[0] - drawn_by_networks.descriptors[1]).max() > 1e-3
+    assert np.abs(drawn_by_networks[0] - drawn_by_networks[1]).max() > 1e-3
+    owners = [owner_of(problem, drawn) for drawn in drawn_by_networks]
     # In random order: those held out for validation must not all come from the same contexts.
-    assert np.any(drawn_by_networks.context[0] != drawn_by_networks.context[1])
-    # Every movement starts at the origin: the first step's distance to the first target tells the context.
-    gaps = np.linalg.norm(problem.contexts[:, VIA], axis=-1)
-    for drawn, owner in zip(*drawn_by_networks, strict=True):
+    assert np.any(owners[0] != owners[1])
+    for owner in owners:
         np.testing.assert_array_equal(np.sort(owner), np.repeat(np.arange(contexts), each))
-        np.testing.assert_allclose(drawn[:, 0, 0], gaps[owner], atol=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -200,9 +215,9 @@ def compare(problem):
     def iterate(state):
         seen = []
 
-        def watched(config, problem, known, shares):
+        def watched(config, problem, known):
             seen.append(known)
-            return split(config, problem, known, shares)
+            return split(config, problem, known)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(algorithm, "_split", watched)
@@ -216,11 +231,11 @@ def test_networks_remember_samples_newest_first(compare):
     known = []
     for _ in range(4):
         state, seen = iterate(state)
-        assert seen.descriptors.shape == (3, NETWORKS.networks, 15, STEPS, 4)
+        assert seen.shape == (3, NETWORKS.networks, 15, STEPS, 4)
         known.append([member(seen, i) for i in range(3)])
     fresh = [seen[0] for seen in known]
     for one, other in ((0, 1), (1, 2), (2, 3)):
-        assert np.abs(fresh[one].descriptors - fresh[other].descriptors).max() > 1e-2
+        assert np.abs(fresh[one] - fresh[other]).max() > 1e-2
     # Nothing is known before the first iteration: its own samples stand in for it.
     assert_same(known[0], [fresh[0], fresh[0], fresh[0]], rtol=0)
     assert_same(known[1], [fresh[1], fresh[0], fresh[0]], rtol=0)
@@ -237,20 +252,64 @@ def test_fresh_samples_come_from_the_mixtures_of_their_contexts(problem, compare
     )
     _, seen = iterate(state._replace(mixtures=still))
     expected = np.asarray(describe(chosen[:, 0], problem.contexts))
-    np.testing.assert_allclose(seen.descriptors[0], expected[seen.context[0]], atol=1e-4)
+    for drawn in np.asarray(seen[0]):
+        np.testing.assert_allclose(drawn, expected[owner_of(problem, drawn)], atol=1e-4)
 
 
-def test_demonstrated_contexts_always_count(pair):
-    _, states = pair
-    np.testing.assert_array_equal(states.shares[:, :TRAINING], 1.0)
-    assert np.all((states.shares > 0) & (states.shares <= 1))
+def misplaced(problem, config=CONFIG, policy=4):
+    """Misplaced demonstrations that every network sees, and the shares of everything that is not demonstrated."""
+    empty = jnp.zeros((NETWORKS.networks, policy, STEPS, 4))
+    samples = Classes(empty, empty, jnp.ones(empty.shape[:2]))
+    found = quick(lambda: algorithm._with_misplaced(jax.random.key(0), POINT, config, problem, samples))()
+    np.testing.assert_array_equal(found.policy[:, :policy], empty)
+    return np.asarray(found.policy[:, policy:]), np.asarray(found.shares)
+
+
+def test_misplaced_demonstrations_are_seen_on_the_way_to_another_context(problem):
+    found, _ = misplaced(problem)
+    contexts = np.asarray(problem.train_contexts)
+    for drawn in found:
+        for number, seen in enumerate(drawn):
+            own, path = contexts[number // 5], np.asarray(problem.trajectories[number])
+            # The distances to both targets along a path tell the targets by least squares.
+            targets = []
+            for feature in range(2):
+                rows = np.column_stack([2 * path, np.ones(len(path))])
+                fitted = np.linalg.lstsq(rows, (path**2).sum(axis=1) - seen[:, feature] ** 2, rcond=None)[0]
+                targets.append(fitted[:2])
+            moved = np.concatenate(targets) - own
+            others = np.delete(contexts, number // 5, axis=0) - own
+            ways = (others @ moved) / (others**2).sum(axis=1)
+            off = np.linalg.norm(others * ways[:, None] - moved, axis=1)
+            assert off.min() < 2e-2
+            assert -1e-2 < ways[off.argmin()] < 1 + 1e-2
+            # As smooth as it was.
+            np.testing.assert_allclose(seen[:, 2:], problem.demonstrations[number][:, 2:], atol=1e-6)
+    assert np.abs(found[0] - found[1]).max() > 1e-2
+
+
+@pytest.mark.parametrize("share", [0.25, 2.0])
+def test_misplaced_demonstrations_count_by_their_setting(problem, share):
+    _, shares = misplaced(problem, replace(CONFIG, misplaced=share))
+    np.testing.assert_allclose(shares[:, 4:].sum(axis=1), share * shares[:, :4].sum(axis=1), rtol=1e-5)
+
+
+def test_a_single_training_context_has_no_other_to_be_misplaced_in(problem):
+    alone = problem._replace(
+        train_contexts=problem.train_contexts[:1],
+        demonstrations=problem.demonstrations[:5],
+        weights=problem.weights[:5],
+        trajectories=problem.trajectories[:5],
+    )
+    state = jax.eval_shape(lambda: algorithm.initial(POINT, CONFIG, alone))
+    jax.eval_shape(lambda state: algorithm.iterate(POINT, CONFIG, alone, state), state)
 
 
 def test_every_iteration_has_randomness_of_its_own(compare):
     first, iterate = compare
     later = first._replace(iteration=first.iteration + 1)
     (one, seen), (other, seen_later) = (iterate(state) for state in (first, later))
-    assert np.abs(seen.descriptors[0] - seen_later.descriptors[0]).max() > 1e-2
+    assert np.abs(seen[0] - seen_later[0]).max() > 1e-2
     assert np.abs(one.mixtures.means - other.mixtures.means).max() > 1e-4
 
 

@@ -41,9 +41,8 @@ def problem(seed=0, contexts=8, each=20, share=0.5):
     weights = signs[None, :, None] * two_modes(known)[:, None] + 0.05 * rng.normal(size=(contexts, each, 2))
     test = np.array([[-0.55], [0.1], [0.7]])
     shown = jnp.asarray(weights.reshape(-1, 2), jnp.float32)
-    return Problem(
-        jax.random.key(seed), jnp.asarray(known, jnp.float32), jnp.asarray(test, jnp.float32), jnp.zeros(()), shown
-    )
+    known, test, nothing = jnp.asarray(known, jnp.float32), jnp.asarray(test, jnp.float32), jnp.zeros(())
+    return Problem(jax.random.key(seed), known, test, nothing, shown, nothing)
 
 
 def learned(config, known):

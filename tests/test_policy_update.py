@@ -86,6 +86,19 @@ def test_update_is_exact_for_a_quadratic_reward(kind, samples):
             np.testing.assert_allclose(after.roots[c, k] @ after.roots[c, k].T, covariance, atol=2e-2)
 
 
+@pytest.mark.parametrize("sharpness", [0.0, 0.3, 0.9])
+def test_without_reward_sharpness_alone_draws_components_together(sharpness):
+    # The step finds the old density to the power of 1 + sharpness.
+    rng = np.random.default_rng(2)
+    ensemble = jax.tree.map(jnp.zeros_like, linear_networks(rng, 2)[0])
+    contexts, mixtures = rng.normal(size=(3, 2)), some_mixtures(rng, 3, 2)
+    settings = PolicyUpdate(components=2, samples=24, kl_bound=100.0, sharpness=sharpness)
+    after, _ = update_quadratic(settings, contexts, mixtures, ensemble)
+    covariances, old = after.roots @ np.swapaxes(after.roots, 2, 3), mixtures.roots @ np.swapaxes(mixtures.roots, 2, 3)
+    np.testing.assert_allclose(after.means, mixtures.means, atol=1e-4)
+    np.testing.assert_allclose(covariances, old / (1 + sharpness), atol=1e-4)
+
+
 @pytest.mark.parametrize(("kind", "samples"), [("gradients", 24), ("values", 60)])
 def test_chunks_do_not_change_the_update(kind, samples):
     rng = np.random.default_rng(1)
@@ -119,7 +132,7 @@ def updated():
             ensemble, contexts, mixtures
         )
 
-    return mixtures, {kind: update(kind) for kind in ("fixed", "closed-form", "kl-bounded")}
+    return mixtures, {kind: update(kind) for kind in ("fixed", "rewarded", "closed-form", "kl-bounded")}
 
 
 def divergence(new, old):
@@ -143,9 +156,16 @@ def test_trained_weights_move_and_sum_to_one(updated):
     assert np.all(divergence(new, old) <= SETTINGS.kl_bound * 1.001)
 
 
+def test_rewarded_weights_are_those_of_the_rewards(updated):
+    _, after = updated
+    mixtures, rewards = after["rewarded"]
+    tempered = np.exp(np.asarray(rewards) / (policy_update.TEMPERATURE * POINT.promp.steps))
+    np.testing.assert_allclose(np.exp(mixtures.log_weights), tempered / tempered.sum(axis=1, keepdims=True), rtol=1e-4)
+
+
 def test_weights_do_not_change_the_components(updated):
     _, after = updated
-    for kind in ("closed-form", "kl-bounded"):
+    for kind in ("rewarded", "closed-form", "kl-bounded"):
         assert_same(after[kind][0].means, after["fixed"][0].means, rtol=1e-5)
 
 

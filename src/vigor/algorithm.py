@@ -4,6 +4,7 @@ One iteration is one pure function of a state; many iterations, or a batch of ru
 Randomness comes from the run's key folded with the iteration, so a resumed run repeats the uninterrupted one exactly.
 """
 
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -33,8 +34,13 @@ class Config(PolicyUpdate):
 
     memory: int = 1
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
-    compared: Literal["attained", "all", "training"] = "attained"
-    """Contexts whose policy samples the networks see: all, those out of reach less; all (paper); demonstrated ones."""
+    compared: Literal["all", "training"] = "all"
+    """Contexts whose policy samples the networks see: all (the paper's), or those with demonstrations."""
+    misplaced: float = 0.5
+    """How much demonstrations seen in other contexts than their own count beside policy samples, as what the networks
+    tell demonstrations from; 0 is the paper's."""
+    sharpness: float = 0.3
+    weights: Literal["fixed", "rewarded", "closed-form", "kl-bounded"] = "rewarded"
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
     """The networks and their training."""
 
@@ -42,6 +48,8 @@ class Config(PolicyUpdate):
         super().__post_init__()
         if not 1 <= self.memory <= 10**6:
             raise UserError("memory must be from 1 to a million")
+        if not 0 <= self.misplaced < math.inf:
+            raise UserError(f"misplaced must be 0 or more, and finite, not {self.misplaced}")
         self.check_networks(self.density_ratio.networks)
 
 
@@ -58,20 +66,13 @@ class Problem(NamedTuple):
     """[demonstration, T, features]: descriptors of the training contexts' demonstrations, context by context."""
     weights: Array
     """[demonstration, D]: their movement-primitive weights."""
+    trajectories: Array
+    """[demonstration, T, dimensions]: their trajectories."""
 
     @property
     def contexts(self) -> Array:
         """All contexts, training contexts first."""
         return jnp.concatenate([self.train_contexts, self.test_contexts])
-
-
-class PolicySamples(NamedTuple):
-    """Descriptors of policy samples."""
-
-    descriptors: Array
-    """[..., network, sample, T, features]"""
-    context: Array
-    """[..., network, sample]: which context each belongs to."""
 
 
 class State(NamedTuple):
@@ -83,10 +84,8 @@ class State(NamedTuple):
     """One mixture per context."""
     ensemble: training.Network
     """[network, ...]"""
-    memory: PolicySamples
-    """[memory - 1, network, sample, ...]: policy samples of the iterations before, newest first."""
-    shares: Array
-    """[context]: how much a context's policy samples count when the networks are trained."""
+    memory: Array
+    """[memory - 1, network, sample, T, features]: policy samples of the iterations before, newest first."""
     epochs: Array
     """[network]: epochs trained in the last iteration."""
     reward: Array
@@ -103,13 +102,12 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
         jax.random.split(key_networks, config.density_ratio.networks)
     )
     samples = jax.eval_shape(lambda key: _policy_samples(key, task, config, problem, mixtures), key)
-    memory = jax.tree.map(lambda leaf: jnp.zeros((config.memory - 1, *leaf.shape), leaf.dtype), samples)
+    memory = jnp.zeros((config.memory - 1, *samples.shape), samples.dtype)
     return State(
         jnp.zeros((), jnp.int32),
         mixtures,
         ensemble,
         memory,
-        jnp.ones(contexts),
         jnp.zeros(config.density_ratio.networks, jnp.int32),
         jnp.zeros((contexts, config.components)),
     )
@@ -118,20 +116,25 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
 def iterate(task: Task, config: Config, problem: Problem, state: State) -> State:
     """One iteration of Algorithm 1."""
     key = jax.random.fold_in(problem.key, state.iteration)
-    key_samples, key_networks, key_update = jax.random.split(key, 3)
+    key_samples, key_misplaced, key_networks, key_update = jax.random.split(key, 4)
 
     # Gather new policy samples.
-    fresh = _policy_samples(key_samples, task, config, problem, state.mixtures)
-    known = jax.tree.map(lambda new, old: _remember(state.iteration, new, old), fresh, state.memory)
+    fresh = _policy_samples(key_samples, task, config, problem, state.mixtures)[None]
+    # In the first iteration they stand in for those of earlier ones.
+    known = jnp.concatenate([fresh, jnp.where(state.iteration == 0, fresh, state.memory)])
 
     # Train the discriminators (Eq. 3).
+    samples, held = _split(config, problem, known)
+    if config.misplaced and problem.train_contexts.shape[0] > 1:
+        samples = _with_misplaced(key_misplaced, task, config, problem, samples)
     keys = jax.random.split(key_networks, config.density_ratio.networks)
     rate = 1 - (1 - config.density_ratio.decay) * state.iteration / config.iterations
     ensemble, epochs = each(
         lambda key, network, rows, held: density_ratio.train(key, network, config.density_ratio, rows, held, rate),
         keys,
         state.ensemble,
-        *_split(config, problem, known, state.shares),
+        samples,
+        held,
     )
 
     # Update the policy of every context with the discriminators (Eq. 1).
@@ -139,16 +142,14 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
     mixtures, rewards = policy_update.update(
         key_update, task, config, reward, ensemble.parameters, problem.contexts, state.mixtures
     )
-    shares = _shares(task, config, problem, state.shares, rewards)
-    memory = jax.tree.map(lambda leaf: leaf[:-1], known)
-    return State(state.iteration + 1, mixtures, ensemble, memory, shares, epochs, rewards)
+    return State(state.iteration + 1, mixtures, ensemble, known[:-1], epochs, rewards)
 
 
-def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> PolicySamples:
-    """Fresh policy samples [network, sample, ...] in random order, about as many as demonstrations.
+def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> Array:
+    """Descriptors of fresh policy samples [network, sample, T, features] in random order.
 
-    Every network draws its own, evenly from all compared contexts; from some of them if these are more than the
-    demonstrations.
+    They are about as many as the demonstrations. Every network draws its own, evenly from all compared contexts; from
+    some of them if these are more than the demonstrations.
     """
     contexts = problem.train_contexts if config.compared == "training" else problem.contexts
     count, networks = contexts.shape[0], config.density_ratio.networks
@@ -156,63 +157,65 @@ def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mi
     each = -(-shown // count)
     key_weights, key_order = jax.random.split(key)
     compared = jax.tree.map(lambda leaf: leaf[:count], mixtures)
+    if config.weights == "rewarded":
+        # Components that fail must be seen, or the networks forget what is wrong with them.
+        compared = compared._replace(log_weights=jnp.zeros_like(compared.log_weights))
     weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), compared)
     descriptors = jax.vmap(lambda w, c: jax.vmap(lambda w: task.describe(task.promp.rollout(w), c))(w))(
         weights, contexts
     )
     descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
     descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
-    owner = jnp.broadcast_to(jnp.repeat(jnp.arange(count), each), descriptors.shape[:2])
     kept = count * each if each > 1 else shown
-    order = jnp.argsort(jax.random.uniform(key_order, owner.shape))[:, :kept]
-    return jax.vmap(lambda samples, order: jax.tree.map(lambda leaf: leaf[order], samples))(
-        PolicySamples(descriptors, owner), order
+    order = jnp.argsort(jax.random.uniform(key_order, descriptors.shape[:2]))[:, :kept]
+    return jax.vmap(lambda samples, order: samples[order])(descriptors, order)
+
+
+def _split(config: Config, problem: Problem, known: Array) -> tuple[Classes, Classes]:
+    """Training and validation samples of every network, [network, sample, ...].
+
+    known: [memory, network, sample, T, features]. Each network holds out demonstrations of its own, the same throughout
+    the run. Policy samples come in random order, so those held out when they were fresh stay held out while they are
+    remembered.
+    """
+    networks = known.shape[1]
+    key = jax.random.fold_in(problem.key, _SPLIT)
+    order = jnp.argsort(jax.random.uniform(key, (networks, problem.demonstrations.shape[0])))
+    demonstrations, policy = problem.demonstrations[order], jnp.swapaxes(known, 0, 1)
+    held_p = training.held_out(config.density_ratio, demonstrations.shape[1])
+    held_q = training.held_out(config.density_ratio, known.shape[2])
+
+    def classes(demonstrations: Array, policy: Array) -> Classes:
+        policy = policy.reshape(networks, -1, *policy.shape[3:])
+        return Classes(demonstrations, policy, jnp.ones(policy.shape[:2]))
+
+    return classes(demonstrations[:, held_p:], policy[:, :, held_q:]), classes(
+        demonstrations[:, :held_p], policy[:, :, :held_q]
     )
 
 
-def _remember(iteration: Array, new: Array, old: Array) -> Array:
-    """New samples [...] before those of earlier iterations [memory - 1, ...]; in the first they stand in for them."""
-    return jnp.concatenate([new[None], jnp.where(iteration == 0, new[None], old)])
+def _with_misplaced(key: Array, task: Task, config: Config, problem: Problem, samples: Classes) -> Classes:
+    """Training samples [network, sample, ...] with misplaced demonstrations among those to tell demonstrations from.
 
-
-def _shares(task: Task, config: Config, problem: Problem, shares: Array, rewards: Array) -> Array:
-    """How much each context's policy samples count from now on, [context], after rewards [context, component].
-
-    Some contexts have no motion that looks demonstrated: their targets are closer or further apart than any that were
-    shown, say. The better the networks learn to tell these contexts from demonstrations, the more they punish what is
-    right there, and in the end such contexts are lost. It shows in the reward of a context's best component, which
-    falls behind that of the others; such a context then counts less: fully up to one standard deviation below the
-    median of all contexts (both estimated robustly), and exp(-2 excess) beyond. Training contexts always count.
+    A demonstration is described as if its context were another: one on the straight line to the context of other
+    demonstrations, anywhere on it. It is as smooth as a demonstration and misses by little or much, so it shows the
+    networks what policies near the edge of what was demonstrated show too seldom: that only the context makes it wrong.
+    Every network draws its own.
     """
-    if config.compared != "attained":
-        return shares
-    level = jnp.max(rewards, axis=1) / task.promp.steps
-    median = jnp.median(level)
-    deviation = jnp.maximum(1.4826 * jnp.median(jnp.abs(level - median)), 1e-3)
-    count = jnp.exp(2 * jnp.minimum(0.0, (level - median) / deviation + 1))
-    demonstrated = jnp.arange(level.shape[0]) < problem.train_contexts.shape[0]
-    return jnp.where(demonstrated, 1.0, 0.9 * shares + 0.1 * count)
-
-
-def _split(config: Config, problem: Problem, known: PolicySamples, shares: Array) -> tuple[Classes, Classes]:
-    """Training and validation samples of every network, [network, sample, ...].
-
-    Each network holds out demonstrations of its own, the same throughout the run. Policy samples come in random order,
-    so those held out when they were fresh stay held out while they are remembered.
-    """
-    networks = known.context.shape[1]
-    key = jax.random.fold_in(problem.key, _SPLIT)
-    order = jnp.argsort(jax.random.uniform(key, (networks, problem.demonstrations.shape[0])))
-    demonstrations = problem.demonstrations[order]
-    held_p = training.held_out(config.density_ratio, demonstrations.shape[1])
-    held_q = training.held_out(config.density_ratio, known.context.shape[2])
-    policy, counts = jnp.swapaxes(known.descriptors, 0, 1), jnp.swapaxes(shares[known.context], 0, 1)
-
-    def flat(samples: Array) -> Array:
-        return samples.reshape(networks, -1, *samples.shape[3:])
-
-    validation = Classes(demonstrations[:, :held_p], flat(policy[:, :, :held_q]), flat(counts[:, :, :held_q]))
-    return Classes(demonstrations[:, held_p:], flat(policy[:, :, held_q:]), flat(counts[:, :, held_q:])), validation
+    contexts, networks = problem.train_contexts, samples.shares.shape[0]
+    count, shown = contexts.shape[0], problem.trajectories.shape[0]
+    own = jnp.repeat(jnp.arange(count), shown // count)
+    key_other, key_way = jax.random.split(key)
+    other = (own + jax.random.randint(key_other, (networks, shown), 1, count)) % count
+    way = jax.random.uniform(key_way, (networks, shown, 1))
+    seen = contexts[own] + way * (contexts[other] - contexts[own])
+    misplaced = jax.vmap(lambda seen: jax.vmap(task.describe)(problem.trajectories, seen))(seen)
+    total = jnp.sum(samples.shares, axis=1, keepdims=True)
+    shares = jnp.broadcast_to(config.misplaced * total / shown, (networks, shown))
+    return samples._replace(
+        policy=jnp.concatenate([samples.policy, misplaced], axis=1),
+        shares=jnp.concatenate([samples.shares, shares], axis=1),
+    )
 
 
 CHUNK = 10
@@ -254,13 +257,14 @@ def fit(task: Task, config: Config, problems: Problem) -> State:
 def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int, raw: bool = False) -> Problem:
     """What a run with this seed and split learns from. Stack several with `jax.tree.map` for a batch of runs."""
     chosen = split.demonstrations.reshape(-1)
-    joints = trajectories(task, demonstrations, raw)[chosen]
+    joints = jnp.asarray(trajectories(task, demonstrations, raw)[chosen], jnp.float32)
     contexts = demonstrations.contexts[demonstrations.context_of[chosen]]
-    descriptors = jax.jit(jax.vmap(task.describe))(joints.astype(np.float32), contexts.astype(np.float32))
+    descriptors = jax.jit(jax.vmap(task.describe))(joints, contexts.astype(np.float32))
     return Problem(
         jax.random.key(seed),
         jnp.asarray(split.train_contexts, jnp.float32),
         jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
         descriptors,
         jnp.asarray(demonstrations.weights[chosen], jnp.float32),
+        joints,
     )

@@ -25,6 +25,7 @@ class DensityRatio(Learning):
 
     loss: Literal["stepwise", "trajectory"] = "stepwise"
     """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
+    batch: int = 128
     decay: float = 0.1
     """The learning rate falls in a straight line over the iterations, to this share of itself."""
 
@@ -56,9 +57,9 @@ class Classes(NamedTuple):
     demonstrations: Array
     """[n, T, features]"""
     policy: Array
-    """[m, T, features]"""
+    """[m, T, features]: policy samples, and whatever else is not demonstrated."""
     shares: Array
-    """[m]: how much each policy sample counts among the policy samples."""
+    """[m]: how much each of them counts."""
 
     def rows(self) -> tuple[Array, Array, Array]:
         """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""

@@ -20,6 +20,9 @@ Array = jax.Array
 Reward = Callable[[Any, Array], Array]
 """Rewards [n] of descriptors [n, T, features] by a network's parameters."""
 
+TEMPERATURE = 2.0
+"""Of weights by reward: how much less a step of one component is rewarded than of another that is e times likelier."""
+
 
 @dataclass(frozen=True)
 class PolicyUpdate:
@@ -35,8 +38,12 @@ class PolicyUpdate:
     """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
     samples: int = 100
     """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
-    weights: Literal["fixed", "closed-form", "kl-bounded"] = "fixed"
-    """Component weights: equal throughout (the paper's), or trained."""
+    sharpness: float = 0.0
+    """How much policies keep to the middle of what they match: a density to the power 1 / (1 - sharpness). 0 is the
+    paper's."""
+    weights: Literal["fixed", "rewarded", "closed-form", "kl-bounded"] = "fixed"
+    """Component weights: equal throughout (the paper's); by the components' rewards, tempered; or trained, in closed
+    form or under the KL bound."""
     chunk: int | None = None
     """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
     a CPU, whose cache they fit, 8192 on a GPU."""
@@ -49,6 +56,8 @@ class PolicyUpdate:
             raise UserError("iterations, components and samples must be at most a million")
         if self.chunk is not None and self.chunk < 1:
             raise UserError(f"chunk must be positive, not {self.chunk}")
+        if not 0 <= self.sharpness < 1:
+            raise UserError(f"sharpness must be from 0 to below 1, not {self.sharpness}")
         if not 0 < self.kl_bound < math.inf:
             raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
 
@@ -126,11 +135,16 @@ def update(
         values = by_chunks(settings.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
         model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
 
+    # For a reward log p / old the step finds q proportional to p old^s, with s the sharpness: its fixed point is
+    # p^(1 / (1 - s)). In whitened coordinates log old is -z^2 / 2.
+    model = model._replace(curvature=model.curvature + settings.sharpness * jnp.eye(dimension))
     step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, settings.kl_bound)))(model)
     means = mixtures.means + jnp.einsum("ckij,ckj->cki", mixtures.roots, step.mean, precision="highest")
     roots = jnp.matmul(mixtures.roots, step.root, precision="highest")
     log_weights = mixtures.log_weights
-    if settings.weights != "fixed":
+    if settings.weights == "rewarded":
+        log_weights = jax.nn.log_softmax(model.value / (TEMPERATURE * task.promp.steps))
+    elif settings.weights != "fixed":
         bound = settings.kl_bound if settings.weights == "kl-bounded" else jnp.inf
         gain = model.value + step.gain - step.kl
         log_weights = jax.vmap(lambda old, value: reweight(old, value, bound))(log_weights, gain)

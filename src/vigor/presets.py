@@ -12,7 +12,9 @@ NAMES = ("default", "paper")
 
 _VIGOR = {
     "planar-reacher": algorithm.Config(samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5)),
-    "panda-reacher": algorithm.Config(compared="training", density_ratio=DensityRatio(layers=3, width=64, kernel=7)),
+    "panda-reacher": algorithm.Config(
+        compared="training", misplaced=0.3, density_ratio=DensityRatio(layers=3, width=64, kernel=7)
+    ),
     "box-pusher": algorithm.Config(density_ratio=DensityRatio(layers=4, width=128, kernel=7)),
 }
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
@@ -57,8 +59,20 @@ def _vigor(task: str, name: str) -> algorithm.Config:
     default = _VIGOR.get(task, algorithm.Config())
     if name == "default":
         return default
-    networks = replace(default.density_ratio, epochs=50, learning_rate=3e-4, decay=1.0)
-    return _with_values(task, replace(default, iterations=301, kl_bound=0.2, compared="all", density_ratio=networks))
+    networks = replace(default.density_ratio, epochs=50, learning_rate=3e-4, decay=1.0, batch=64)
+    return _with_values(
+        task,
+        replace(
+            default,
+            iterations=301,
+            kl_bound=0.2,
+            compared="all",
+            misplaced=0.0,
+            sharpness=0.0,
+            weights="fixed",
+            density_ratio=networks,
+        ),
+    )
 
 
 def _with_values(task: str, config: Any) -> Any:

@@ -1,0 +1,85 @@
+"""What each setting does for the success of plans: the default with one change at a time, and the paper's settings.
+
+    python benchmarks/quality.py PATH [--tasks ...] [--variants ...] [--seeds 20] [--first 100] [--out DIR]
+
+PATH is a clone of github.com/NiklasFreymuth/VIGOR. Needs jax, numpy, scipy and optax; a GPU. Seeds from 100 on were not
+looked at when settings were chosen. Writes quality.json and quality_table.md into DIR (docs/results).
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import bootstrap
+
+from human_reachers import REACHERS, measure
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "nothing misplaced": {"misplaced": 0.0},
+    "no sharpness": {"sharpness": 0.0},
+    "neither": {"misplaced": 0.0, "sharpness": 0.0},
+    "fixed weights": {"weights": "fixed"},
+    "networks see all contexts": {"compared": "all"},
+    "networks see training contexts": {"compared": "training"},
+    "memory of 5 iterations": {"memory": 5},
+    "300 iterations": {"iterations": 300},
+    "10 components": {"components": 10},
+    "3 training contexts": {"training": 3},
+    "paper": {"preset_name": "paper"},
+    "paper, 3 training contexts": {"preset_name": "paper", "training": 3},
+}
+"""Changes of the default settings by name."""
+
+
+def interval(values: list[float]) -> str:
+    """The mean, and where it lies with a confidence of 95%."""
+    if np.ptp(values) == 0:
+        return f"{np.mean(values):.3f}"
+    low, high = bootstrap((values,), np.mean, rng=np.random.default_rng(0)).confidence_interval
+    return f"{np.mean(values):.3f} ({low:.3f} to {high:.3f})"
+
+
+def table(measured: list[dict[str, Any]]) -> str:
+    """Test contexts, means over seeds, as Markdown."""
+    rows = [
+        "| task | settings | best component | mixture | mean of components | distinct solutions | entropy |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for item in measured:
+        tests = [run["test"] for run in item["runs"]]
+        figures = [
+            interval([test["success_best"] for test in tests]),
+            interval([test["success_mixture"] for test in tests]),
+            interval([float(np.mean(test["success_components"])) for test in tests]),
+            interval([test["versatility"]["distinct_solutions"] for test in tests]),
+            interval([test["versatility"]["entropy"] for test in tests]),
+        ]
+        rows.append(f"| {item['task']} | {item['variant']} | {' | '.join(figures)} |")
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=100, help="the first seed")
+    parser.add_argument("--out", type=Path, default=Path("docs/results"))
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    seeds, measured = range(given.first, given.first + given.seeds), []
+    for name in given.tasks:
+        for variant in given.variants:
+            found = measure(name, given.path, seeds, **{"preset_name": "default"} | VARIANTS[variant])
+            measured.append({"variant": variant, **found})
+            print(table(measured[-1:]).splitlines()[-1], f"{found['seconds']:.0f} s", flush=True)
+            (given.out / "quality.json").write_text(json.dumps(measured) + "\n")
+    (given.out / "quality_table.md").write_text(table(measured) + "\n")
+
+
+if __name__ == "__main__":
+    main()
