@@ -51,7 +51,7 @@ def test_em_recovers_a_known_mixture():
     np.testing.assert_allclose(found_shares[order], shares, atol=0.02)
     np.testing.assert_allclose(found_means[order], means, atol=0.1)
     # What keeps variances from vanishing is added to all of them.
-    added = 0.01 * np.mean(np.var(weights, axis=0)) * np.eye(3)
+    added = em_drex.FLOOR * np.mean(np.var(weights, axis=0)) * np.eye(3)
     for found, expected in zip(covariances[order], variances, strict=True):
         np.testing.assert_allclose(found - added, np.diag(expected), atol=0.12)
 
@@ -64,7 +64,7 @@ def test_five_demonstrations_give_covariances_that_can_be_used(components):
     assert (shares.shape, means.shape) == ((count,), (count, WEIGHTS))
     assert shares.sum() == pytest.approx(1)
     np.linalg.cholesky(covariances)
-    assert np.linalg.eigvalsh(covariances).min() >= 0.01 * np.mean(np.var(weights, axis=0)) * (1 - 1e-6)
+    assert np.linalg.eigvalsh(covariances).min() >= em_drex.FLOOR * np.mean(np.var(weights, axis=0)) * (1 - 1e-6)
 
 
 def test_em_is_repeatable():

@@ -19,16 +19,28 @@ _VIGOR = {
 }
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
+_EM_DREX = {
+    "planar-reacher": em_drex.Config(layers=2, width=64, kernel=5),
+    "panda-reacher": em_drex.Config(layers=2, width=64, kernel=7),
+    "box-pusher": em_drex.Config(layers=4, width=64, kernel=7),
+}
 # Tables 6, 9 and 10.
-_EM_DREX = em_drex.Config(layers=2, width=64)
-_EM_DREX_PAPER = {
-    "planar-reacher": replace(_EM_DREX, kernel=5, em_components=3, em_samples=8192, reward_scale=100.0),
-    "panda-reacher": replace(
-        _EM_DREX, kernel=7, em_components=1, em_samples=16384, noise_levels=10, noise_multiplier=10.0, reward_scale=1e3
-    ),
-    "box-pusher": replace(
-        _EM_DREX, layers=4, kernel=7, em_components=1, em_samples=16384, noise_multiplier=2.0, reward_scale=1e3
-    ),
+_EM_DREX_PAPER: dict[str, dict[str, Any]] = {
+    "planar-reacher": {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},
+    "panda-reacher": {
+        "em_components": 1,
+        "em_samples": 16384,
+        "noise_levels": 10,
+        "noise_multiplier": 10.0,
+        "reward_scale": 1e3,
+    },
+    "box-pusher": {
+        "em_components": 1,
+        "em_samples": 16384,
+        "noise_levels": 5,
+        "noise_multiplier": 2.0,
+        "reward_scale": 1e3,
+    },
 }
 _BC_PAPER = {
     ("bc-t", "planar-reacher"): bc_trajectory.Config(components=1, layers=4, width=256),
@@ -48,8 +60,7 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
         case "vigor":
             return _vigor(task, name)
         case "em-drex":
-            paper = _EM_DREX_PAPER.get(task, _EM_DREX_PAPER["planar-reacher"])
-            return paper if name == "default" else _with_values(task, replace(paper, iterations=300, kl_bound=0.2))
+            return _em_drex(task if task in _EM_DREX else "planar-reacher", name)
         case "bc-t" | "bc-gmm-t":
             return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
     raise UserError(f"there is no method {method!r}")
@@ -73,6 +84,14 @@ def _vigor(task: str, name: str) -> algorithm.Config:
             density_ratio=networks,
         ),
     )
+
+
+def _em_drex(task: str, name: str) -> em_drex.Config:
+    default = _EM_DREX[task]
+    if name == "default":
+        return default
+    paper = replace(default, iterations=300, kl_bound=0.2, learning_rate=3e-5, epochs=1000, **_EM_DREX_PAPER[task])
+    return _with_values(task, paper)
 
 
 def _with_values(task: str, config: Any) -> Any:

@@ -27,6 +27,8 @@ Array = jax.Array
 
 EPOCHS = 10
 """Epochs of the reward's training that count as one step of a run."""
+FLOOR = 0.05
+"""What is added to every variance that EM finds, as a share of the weights' mean variance in their context."""
 _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 
 
@@ -34,23 +36,23 @@ _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 class Config(Learning, PolicyUpdate):
     """Settings of EM+D-REX."""
 
-    em_components: int = 3
+    em_components: int = 5
     """Gaussians that EM fits to the demonstrations of a training context."""
     em_samples: int = 8192
     """Samples that the reward learns from, of all contexts and noise levels together."""
     base_noise: float = 0.3
     """What covariances are multiplied with at the first noise level."""
-    noise_levels: int = 5
+    noise_levels: int = 10
     """Noise levels."""
-    noise_multiplier: float = 5.0
+    noise_multiplier: float = 30.0
     """The last noise level's covariances, as a multiple of the first's; those between lie on a straight line."""
     reward_scale: float = 100.0
     """What the learned reward, a mean over time steps, is multiplied with."""
     width: int = 64
     batch_norm: bool = True
-    learning_rate: float = 3e-5
+    learning_rate: float = 3e-4
     batch: int = 128
-    epochs: int = 1000
+    epochs: int = 200
     patience: int = 50
 
     def __post_init__(self) -> None:
@@ -103,8 +105,7 @@ class State(NamedTuple):
 def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Shares [component], means [component, D] and covariances [component, D, D] fitted to weights [n, D] by EM.
 
-    So few demonstrations leave most directions of a covariance without data: a hundredth of the weights' mean variance
-    is added to every variance.
+    So few demonstrations leave most directions of a covariance without data; FLOOR keeps noise in all of them.
     """
     if len(weights) < 2:
         raise UserError("EM+D-REX needs at least two demonstrations of every training context")
@@ -112,7 +113,7 @@ def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.
         from sklearn.mixture import GaussianMixture
     except ImportError:
         raise UserError('EM+D-REX needs scikit-learn; install it with pip install "vigor[baselines]"') from None
-    floor = max(1e-6, 0.01 * float(np.mean(np.var(weights, axis=0))))
+    floor = max(1e-6, FLOOR * float(np.mean(np.var(weights, axis=0))))
     fitted = GaussianMixture(
         min(components, len(np.unique(weights, axis=0))),
         covariance_type="full",
