@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vigor.errors import UserError
-from vigor.kinematics import PANDA_LIMITS
+from vigor.robots import PANDA
 from vigor.tasks.box_pusher import control, geometry
 from vigor.tasks.box_pusher.engine import mujoco
 
@@ -101,7 +101,7 @@ def _capsules() -> Any:
         body.add_joint(
             name=f"joint{i}",
             axis=(0, 0, 1),
-            range=PANDA_LIMITS[i - 1],
+            range=PANDA.position[i - 1],
             limited=True,
             armature=0.1,
             damping=[1.0, 0, 0],
@@ -110,7 +110,7 @@ def _capsules() -> Any:
             name=f"actuator{i}",
             trntype=mujoco.mjtTrn.mjTRN_JOINT,
             target=f"joint{i}",
-            ctrlrange=PANDA_LIMITS[i - 1],
+            ctrlrange=PANDA.position[i - 1],
             ctrllimited=True,
             forcerange=(-_FORCE[i - 1], _FORCE[i - 1]),
             forcelimited=True,
