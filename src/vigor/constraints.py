@@ -92,6 +92,20 @@ def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float 
     return Constraints(task.robot, task.seconds if seconds is None else seconds, keep_out)
 
 
+def parse(text: str) -> Sphere | Box:
+    """A shape as the command line names it: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z."""
+    kind, _, values = text.partition(":")
+    try:
+        numbers = tuple(float(value) for value in values.split(","))
+    except ValueError:
+        numbers = ()
+    if kind == "sphere" and len(numbers) in (3, 4):
+        return Sphere(numbers[:-1], numbers[-1])
+    if kind == "box" and len(numbers) in (4, 6):
+        return Box(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+    raise UserError(f"{text!r} is no keep-out; write sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z")
+
+
 class Bounds(NamedTuple):
     """Constraints as arrays, so that others of the same number need no new compilation."""
 

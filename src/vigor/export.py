@@ -106,14 +106,16 @@ def trajectory(
         if count > 10**6:
             raise UserError(f"this movement takes {seconds:.1f} s, over a million samples; lower the rate")
         times = np.arange(count) / rate
-        seconds = max(times[-1], 1 / rate)  # The last sample is the end: never faster, at most 1 / rate slower.
+        seconds = float(times[-1])  # The last sample is the end: at most 1 / rate slower than asked for.
         place, speed, push = map(np.asarray, _move(task, weights, jnp.asarray(times / seconds)))
     return Trajectory(names, times, place, speed / seconds, push / seconds**2)
 
 
 def _check_positions(robot: Robot, place: np.ndarray) -> None:
     if place.shape[1] != len(robot.joints):
-        raise UserError(f"{robot.name} has {len(robot.joints)} joints where the task moves {place.shape[1]}; name those")
+        raise UserError(
+            f"{robot.name} has {len(robot.joints)} joints where the task moves {place.shape[1]}; name those"
+        )
     low, high = np.array(robot.position).T
     past = np.max(np.maximum(low - place, place - high), axis=0)
     worst = int(np.argmax(past))

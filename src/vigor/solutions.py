@@ -220,12 +220,13 @@ def _predict(
 
 
 def _rank(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
-    """Solutions, the best first: those that hold, then by success, then by reward; and new numbers of the groups."""
+    """Solutions, the best first: those that hold, then that solve, by success, by reward; and the groups' new numbers."""
 
     def merit(solution: Solution) -> tuple[float, ...]:
         return (
-            solution.violated is None,
+            solution.holds,
             solution.solves is not False,
+            solution.violated is None,
             solution.success or 0.0,
             solution.reward or 0.0,
         )

@@ -50,9 +50,9 @@ def robot_joints(joints: jax.Array) -> jax.Array:
 
 
 def film(path: Path, joints: np.ndarray, context: np.ndarray, keep_out: Sequence[Any]) -> None:
-    from vigor.tasks import panda_film
+    from vigor.tasks.panda_film import write
 
-    panda_film.film(path, joints, regions(context), keep_out)
+    write(path, joints, regions(context), keep_out)
 
 
 TASK = Task(

@@ -149,7 +149,7 @@ def build(arm: Arm | None = None) -> Any:
     _add_rod(spec.body("attachment"))
     tip = {"objtype": mujoco.mjtObj.mjOBJ_SITE, "objname": "tip"}
     spec.add_sensor(name="tip", type=mujoco.mjtSensor.mjSENS_FRAMEPOS, **tip)
-    _add_surroundings(spec)
+    add_surroundings(spec)
     box = spec.worldbody.add_body(name="box", pos=(*geometry.START, 0))
     box.add_freejoint(name="box")
     _add_walls(box)
@@ -219,7 +219,8 @@ def _add_goal(body: Any) -> None:
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, pos=place, size=size, rgba=GREEN, mass=0)
 
 
-def _add_surroundings(spec: Any) -> None:
+def add_surroundings(spec: Any) -> None:
+    """A table, light and a sky."""
     world = spec.worldbody
     world.add_geom(name="table", type=mujoco.mjtGeom.mjGEOM_PLANE, pos=(0.45, 0, 0), size=(0.75, 0.8, 0.1), rgba=TABLE)
     world.add_light(
