@@ -57,7 +57,7 @@ def train(
 
 
 def others(task: Task, shown: Demonstrations, split: Split, count: int, seed: int) -> np.ndarray:
-    """Contexts [count, C] that a run never saw: of the data, and from the task's distribution once these are used up."""
+    """Contexts [count, C] that a run never saw: of the data, then from the task's distribution."""
     seen = np.concatenate([split.train_contexts, split.test_contexts])
     new = [context for context in shown.contexts if not np.any(np.all(context == seen, axis=1))][:count]
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ how far its worst moment is from a violation; negative where there is one.
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import jax
@@ -19,10 +19,12 @@ from vigor.tasks.task import Task
 
 Array = jax.Array
 
-STRENGTH = 20.0
+STRENGTH = 60.0
 """Cost of a whole unit of violation in every step; a network's logit of a step is rarely above 5."""
 SPARE = 0.05
 """Part of a unit that the cost keeps free, so that samples around a plan stay outside as well."""
+WAY = 3.0
+"""Steps that it costs as much as to pass a keep-out's size."""
 FINE = 10
 """Margins are looked for at this many times the steps of the ProMP."""
 _ALONG = 5
@@ -152,11 +154,10 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
 def cost(task: Task, limits: Bounds, weights: Array) -> Array:
     """Cost of a movement's violations, to be taken from its reward; weights: [D]. Differentiable.
 
-    A unit is a radian, the largest speed, or the size of a keep-out. Between steps a fast arm could pass through a
-    small one, so there are twice as many of them here.
+    A unit is a radian, the largest speed, or the size of a keep-out.
     """
-    steps = 2 * task.promp.steps
-    joints = task.promp.rollout(weights, steps)
+    steps = task.promp.steps
+    joints = task.promp.rollout(weights)
     violations = jnp.zeros(())
     if limits.speed.shape[0]:
         moved = task.robot_joints(joints)
@@ -168,10 +169,8 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
         starts, ends = _links(task.kinematics(joints))
         along = jnp.linspace(0.0, 1.0, _ALONG)[:, None, None, None]
         points = (1 - along) * starts + along * ends  # [along, T, link, 2 or 3]
-        size = limits.radii + jnp.max(limits.halves, axis=-1)
-        depth = -jnp.min(_outside(limits, points[..., None, :]), axis=(0, 2)) / size
-        violations += jnp.sum(jax.nn.relu(depth + SPARE))
-    return STRENGTH * violations / 2
+        violations += jnp.sum(_depths(limits, points[:, :-1], points[:, 1:])) / _ALONG
+    return STRENGTH * violations
 
 
 class Margins(NamedTuple):
@@ -220,9 +219,25 @@ def _links(points: Array) -> tuple[Array, Array]:
 def _outside(limits: Bounds, points: Array) -> Array:
     """Distance [..., shape] of points [..., 1, 2 or 3] to the surfaces of the shapes; negative inside."""
     beyond = jnp.abs(points - limits.centres) - limits.halves
-    squared = jnp.sum(jax.nn.relu(beyond) ** 2, axis=-1)
-    away = jnp.where(squared > 0, jnp.sqrt(jnp.where(squared > 0, squared, 1.0)), 0.0)
-    return away + jnp.minimum(jnp.max(beyond, axis=-1), 0.0) - limits.radii
+    away = jnp.sqrt(jnp.maximum(jnp.sum(jax.nn.relu(beyond) ** 2, axis=-1), 1e-12))
+    # Not jnp.max, whose gradient is not a number where a compiler rounds the maximum differently.
+    most = reduce(jnp.maximum, [beyond[..., i] for i in range(beyond.shape[-1])])
+    return away + jnp.minimum(most, 0.0) - limits.radii
+
+
+def _depths(limits: Bounds, before: Array, after: Array) -> Array:
+    """How deep [..., shape], in their sizes, points are in shapes that go from `before` to `after`, [..., 2 or 3].
+
+    It is looked where the way passes a shape's centre most closely, so that a fast arm does not go unseen. The way
+    counts beside the time: else it would pay to pass through quickly.
+    """
+    before, way = before[..., None, :], (after - before)[..., None, :]
+    length = jnp.sqrt(jnp.sum(way**2, axis=-1) + 1e-12)
+    share = jnp.sum((limits.centres - before) * way, axis=-1) / length**2
+    share = jax.lax.stop_gradient(jnp.clip(share, 0.0, 1.0))
+    size = limits.radii + jnp.max(limits.halves, axis=-1)
+    depth = -_outside(limits, before + share[..., None] * way) / size
+    return jax.nn.relu(depth + SPARE) * (1 + WAY * length / size)
 
 
 def _closest(limits: Bounds, starts: Array, ends: Array) -> Array:

@@ -59,11 +59,10 @@ def clock(share: Array) -> Array:
     top = 1 / (1 - RAMP)
 
     def rise(u: Array) -> Array:  # The integral of the smooth step 3 u^2 - 2 u^3.
-        u = jnp.clip(u, 0.0, 1.0)
-        return u**3 - u**4 / 2
+        return top * RAMP * (u**3 - u**4 / 2)
 
-    even = jnp.clip(share, RAMP, 1 - RAMP) - RAMP
-    return top * (RAMP * (rise(share / RAMP) + 0.5 - rise((1 - share) / RAMP)) + even)
+    slowing = jnp.where(share > 1 - RAMP, 1 - rise((1 - share) / RAMP), top * (share - RAMP / 2))
+    return jnp.where(share < RAMP, rise(share / RAMP), slowing)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -77,6 +76,15 @@ def _move(task: Task, weights: Array, shares: Array) -> tuple[Array, Array, Arra
         return jax.jvp(place, (share,), (jnp.ones_like(share),))[1]
 
     return place(shares), *jax.jvp(speed, (shares,), (jnp.ones_like(shares),))
+
+
+def _sample(task: Task, weights: Array, shares: np.ndarray) -> list[np.ndarray]:
+    """`_move` at any number of shares [T], in blocks of one size: one program whatever their number."""
+    size = FINE * task.promp.steps
+    blocks = -(-len(shares) // size)
+    padded = np.resize(shares, (blocks, size))
+    parts = [_move(task, weights, jnp.asarray(block)) for block in padded]
+    return [np.concatenate(part)[: len(shares)] for part in zip(*parts, strict=True)]
 
 
 def trajectory(
@@ -94,8 +102,7 @@ def trajectory(
     robot = limits.robot
     with jax.enable_x64(True):
         weights = jnp.asarray(solution.movement)
-        fine = jnp.linspace(0.0, 1.0, FINE * task.promp.steps)
-        place, speed, push = map(np.asarray, _move(task, weights, fine))
+        place, speed, push = _sample(task, weights, np.linspace(0.0, 1.0, FINE * task.promp.steps))
         names = tuple(f"joint{i}" for i in range(1, place.shape[1] + 1)) if robot is None else robot.joints
         if robot is not None:
             _check_positions(robot, place)
@@ -107,7 +114,7 @@ def trajectory(
             raise UserError(f"this movement takes {seconds:.1f} s, over a million samples; lower the rate")
         times = np.arange(count) / rate
         seconds = float(times[-1])  # The last sample is the end: at most 1 / rate slower than asked for.
-        place, speed, push = map(np.asarray, _move(task, weights, jnp.asarray(times / seconds)))
+        place, speed, push = _sample(task, weights, times / seconds)
     return Trajectory(names, times, place, speed / seconds, push / seconds**2)
 
 

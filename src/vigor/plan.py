@@ -25,6 +25,8 @@ from vigor.tasks.task import Task
 
 Array = jax.Array
 
+CONSTRAINED = 40
+"""Updates with constraints, with as many of the last ensembles."""
 BLOCK = 256
 """Most contexts that are planned for at once, to bound memory."""
 
@@ -35,23 +37,28 @@ def replay(
 ) -> tuple[Mixture, Array]:
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
-    ensembles: [iteration, network, ...]. Every mixture begins alike, and all share their random directions, so that a
-    context's plan does not depend on which others are planned with it.
+    ensembles: [iteration, network, ...]. Constraints come last: the mixtures, which know by then how to solve their
+    contexts, are moved out of violations by further updates with the last ensembles. Every mixture begins alike, and
+    all share their random directions, so that a context's plan does not depend on which others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
     fresh = mixture.initial(key_start, config.components, task.promp.weights)
     start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
+    iterations = jax.tree.leaves(ensembles)[0].shape[0]
     reward = partial(density_ratio.reward, config.density_ratio)
-    cost = None if limits is None else partial(constraints.cost, task, limits)
 
-    def one(mixtures: Mixture, step: tuple[Array, Any]) -> tuple[Mixture, Array]:
+    def one(mixtures: Mixture, step: tuple[Array, Any], cost: Any = None) -> tuple[Mixture, Array]:
         number, stored = step
         ensemble = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), stored)
         key = jax.random.fold_in(key_updates, number)
         return policy_update.update(key, task, config, reward, ensemble, contexts, mixtures, cost)
 
-    iterations = jax.tree.leaves(ensembles)[0].shape[0]
     mixtures, rewards = jax.lax.scan(one, start, (jnp.arange(iterations), ensembles))
+    if limits is not None:
+        last = jax.tree.map(lambda leaf: leaf[-CONSTRAINED:], ensembles)
+        numbers = iterations + jnp.arange(jax.tree.leaves(last)[0].shape[0])
+        costly = partial(one, cost=partial(constraints.cost, task, limits))
+        mixtures, rewards = jax.lax.scan(costly, mixtures, (numbers, last))
     return mixtures, rewards[-1]
 
 

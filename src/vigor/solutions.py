@@ -220,7 +220,7 @@ def _predict(
 
 
 def _rank(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
-    """Solutions, the best first: those that hold, then that solve, by success, by reward; and the groups' new numbers."""
+    """Solutions, the best first: those that hold, by success and reward, then others; and the groups' new numbers."""
 
     def merit(solution: Solution) -> tuple[float, ...]:
         return (
