@@ -39,7 +39,8 @@ def replay(
 
     ensembles: [iteration, network, ...]. Constraints come last: the mixtures, which know by then how to solve their
     contexts, are moved out of violations by further updates with the last ensembles. Every mixture begins alike, and
-    all share their random directions, so that a context's plan does not depend on which others are planned with it.
+    all share their random directions, so that but for rounding a context's plan does not depend on which others are
+    planned with it.
     """
     key_start, key_updates = jax.random.split(key)
     fresh = mixture.initial(key_start, config.components, task.promp.weights)
