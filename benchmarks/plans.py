@@ -1,7 +1,7 @@
 """Plans for contexts outside training, on the published human demonstrations, against joint training on them.
 
-    python benchmarks/plans.py PATH [--tasks ...] [--seeds 5] [--contexts 60] [--many 1000] [--obstacles 20] [--quick]
-                               [--out DIR]
+    python benchmarks/plans.py PATH [--tasks ...] [--seeds 5] [--contexts 60] [--every 1 2] [--many 1000]
+                               [--obstacles 20] [--no-joint] [--quick] [--out DIR]
 
 PATH is a clone of github.com/NiklasFreymuth/VIGOR. All seeds of a task train as one program: with 6 training and 6 test
 contexts, and again with the planned contexts as test contexts. Needs jax, numpy, scipy, optax and safetensors; a GPU
@@ -22,7 +22,7 @@ import numpy as np
 from vigor import __version__, algorithm, constraints, demonstrations, evaluation, importers
 from vigor.constraints import Sphere
 from vigor.demonstrations import Demonstrations, Split
-from vigor.plan import Planner
+from vigor.plan import Planner, thin
 from vigor.policies import Policies
 from vigor.presets import preset
 from vigor.run import Setup
@@ -126,17 +126,19 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     planners = []
     for seed, (known, networks) in enumerate(zip(learned, ensembles, strict=True)):
         setup = Setup(task=name, seed=seed, config=config)
-        planner = Planner(task, setup, known, jax.tree.map(jnp.asarray, networks), Path())
+        run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
+        for every in given.every:
+            planner = Planner(task, setup, known, thin(networks, every), Path())
+            mixtures, _ = planner.mixtures(new[seed], constraints.of_task(task))
+            part = "plans" if every == given.every[0] else f"every {every}"
+            run[part] = evaluation.evaluate(task, Policies(new[seed], 0, mixtures)).test
+            print(f"{name} seed {seed}, {part}: {run[part]['success_best']:.4f}", flush=True)
+        planner = Planner(task, setup, known, thin(networks, given.every[0]), Path())
         planners.append(planner)
-        mixtures, _ = planner.mixtures(new[seed], constraints.of_task(task))
-        judged = evaluation.evaluate(task, Policies(new[seed], 0, mixtures)).test
-        test = evaluation.evaluate(task, known).test
-        run = {"seed": seed, "plans": judged, "test": test}
         if given.obstacles:
             contexts = np.concatenate([known.contexts[6:], new[seed]])[: given.obstacles]
             run["obstacles"] = avoid(planner, contexts)
         item["runs"].append(run)
-        print(f"{name} seed {seed}: plans {judged['success_best']:.4f}", flush=True)
     item["one"] = timed(planners[0], new[0][:1])
     if given.many:
         many = task.sample_contexts(np.random.default_rng(0), given.many)
@@ -156,7 +158,8 @@ def table(measured: list[dict[str, Any]]) -> str:
     ]
     names = {"plans": "planned", "joint": "the same, trained jointly", "test": "test contexts of the same runs"}
     for item in measured:
-        for part, label in names.items():
+        thinned = [part for part in item["runs"][0] if part.startswith("every ")]
+        for part, label in (names | {part: f"planned, {part}" for part in thinned}).items():
             parts = [run[part] for run in item["runs"] if part in run]
             if parts:
                 ranked = np.mean([one["success_components"] for one in parts], axis=0)
@@ -189,6 +192,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--contexts", type=int, default=60, help="planned contexts of each seed")
+    parser.add_argument("--every", nargs="+", type=int, default=[1], help="use every so manieth ensemble; all of these")
     parser.add_argument("--many", type=int, default=1000, help="contexts of the large batch; 0 for none")
     parser.add_argument("--obstacles", type=int, default=20, help="contexts of each seed with a keep-out; 0 for none")
     parser.add_argument("--no-joint", action="store_true", help="without joint training on the planned contexts")

@@ -133,6 +133,11 @@ def test_a_keep_out_that_cannot_be_avoided_is_named(planner):
     assert "keep-out 1" in failure or "no solution" in failure
 
 
+@pytest.mark.parametrize(("every", "kept"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (3, [1, 4]), (5, [4])])
+def test_thinning_keeps_the_last_ensemble(every, kept):
+    assert plan.thin(np.arange(5), every).tolist() == kept
+
+
 def test_the_run_itself_can_be_seen_as_plans(folder, planner):
     made = plan.of_run(folder)
     assert len(made.plans) == 8
@@ -259,6 +264,7 @@ def test_export_of_a_run_with_the_limits_of_a_urdf(folder, tmp_path, capsys):
         (["plan", "RUN", "--context", "1", "2", "3", "4", "--seconds", "0"], "seconds"),
         (["plan", "RUN", "--context", "1", "2", "3", "4", "--samples", "-1"], "--samples"),
         (["plan", "RUN", "--context", "1", "2", "3", "4", "--out", "x.txt"], ".json file"),
+        (["plan", "RUN", "--context", "1", "2", "3", "4", "--every", "99"], "every must be from 1 to"),
         (["plan", "nowhere", "--context", "1", "2", "3", "4"], "holds no run"),
         (["export", "PLAN", "--format", "csv", "--context", "2"], "--context must be from 1 to 1"),
         (["export", "PLAN", "--format", "csv", "--solution", "0"], "--solution must be from 1 to 2"),

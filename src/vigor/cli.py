@@ -98,6 +98,8 @@ class Plan:
     """How long a movement takes, for the robot's velocity limits. Default: what the task says."""
     samples: int = 0
     """Further movements that are drawn for each context."""
+    every: int = 1
+    """Use every so manieth of the run's ensembles: 2 takes half the time."""
     seed: int = 0
     """Seed of the mixtures that planning begins with, and of the samples."""
     device: Device = "auto"
@@ -407,7 +409,7 @@ def _plan(command: Plan) -> None:
         raise UserError(f"--out must be a .json file, not {command.out}")
     _use_device(command.device)
     shapes = tuple(constraints.parse(text) for text in command.keep_out)
-    planner = plan.load(command.run)
+    planner = plan.load(command.run, command.every)
     contexts: Any = command.context
     if command.contexts_file is not None:
         contexts = _read_contexts(command.contexts_file, planner.task.context_dimension)

@@ -102,16 +102,27 @@ class Planner:
         return mixtures, np.asarray(rewards)
 
 
-def load(folder: str | Path) -> Planner:
-    """A planner from the folder of a finished run."""
+def load(folder: str | Path, every: int = 1) -> Planner:
+    """A planner from the folder of a finished run.
+
+    every: replay every so manieth ensemble only, the last one among them; 2 takes half the time.
+    """
     folder = Path(folder)
     setup, task, known = run.load_policies(folder)
     if setup.method != "vigor":
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
     run.read_result(folder)
     like = jax.eval_shape(lambda: networks.initial(jax.random.key(0), setup.config.density_ratio, task.features))
-    ensembles = jax.tree.map(jnp.asarray, checkpoints.load_networks(folder, like))
-    return Planner(task, setup, known, ensembles, folder)
+    stored = checkpoints.load_networks(folder, like)
+    iterations = jax.tree.leaves(stored)[0].shape[0]
+    if not 1 <= every <= iterations:
+        raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
+    return Planner(task, setup, known, thin(stored, every), folder)
+
+
+def thin(ensembles: Any, every: int) -> Any:
+    """Every so manieth ensemble of [iteration, network, ...], the last one among them."""
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
 
 
 def of_run(folder: Path) -> Plans:
