@@ -109,10 +109,11 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
 def plans_table(task: Task, made: Plans) -> None:
     """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
     few = len(made.plans) <= 3
-    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", title_justify="left")
+    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
     labels = [region.label for region in task.regions(np.asarray(made.plans[0].context))]
-    for name in ("", "rank", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
-        table.add_column(name, justify="right")
+    table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
+    for name in ("", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
+        table.add_column(name, justify="right", min_width=11 if name in labels else 0)
     for number, plan in enumerate(made.plans[:_ROWS], start=1):
         for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
             to_targets = (f"{away['closest']:.2f} {away['end']:.2f}" for away in solution.targets.values())
