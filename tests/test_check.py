@@ -8,6 +8,7 @@ import pytest
 
 from conftest import EXAMPLE
 from vigor.errors import UserError
+from vigor.robots import PANDA
 from vigor.tasks import load_task
 from vigor.tasks.check import check
 
@@ -85,6 +86,9 @@ def test_a_bad_descriptor_is_named(task, descriptor, said):
         ({"descriptors": wrong_shape}, "descriptors must be a tuple"),
         ({"success_distance": "0.1"}, "success_distance must be a number"),
         ({"distinct": -1}, "distinct must be a number"),
+        ({"seconds": 0}, "seconds must be a positive number"),
+        ({"robot": "panda"}, "robot is a str"),
+        ({"robot": PANDA}, "as many joints as the robot has"),
         ({"regions": lambda context: context[7]}, "regions fails"),
         ({"regions": lambda context: [(1, 2)]}, "regions gives a tuple"),
         ({"other_descriptors": {"mine": (wrong_shape,)}}, r"mine descriptor 1 \(wrong_shape\)"),

@@ -11,7 +11,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from vigor import figures
+from vigor import figures, solutions
+from vigor.constraints import Box, Constraints, Sphere
 from vigor.errors import UserError
 from vigor.kinematics import path
 from vigor.mixture import Mixture
@@ -202,3 +203,19 @@ def test_a_figure_in_space_can_be_saved(tmp_path: Path):
     task = panda_reacher.TASK
     figures.save(figures.traces(task, policies_of(task), samples=5, contexts=[0]), tmp_path / "panda.png")
     assert (tmp_path / "panda.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_plans_show_solutions_keep_outs_and_those_that_fail(task):
+    space = 3 if task is panda_reacher.TASK else 2
+    shapes = (Sphere((0.5,) * space, 0.1), Box((-0.4,) * space, (-0.2,) * space))
+    policies = policies_of(task)
+    limits = Constraints(task.robot, 3.0, shapes)
+    judged = solutions.judge(task, policies.contexts, policies.mixtures, None, limits, policies.contexts, samples=2)
+    figure = figures.plans(solutions.Plans(task.name, limits, judged, loaded=task))
+    lines = [line for ax in figure.axes[:1] for line in ax.lines]
+    dotted = sum(line.get_linestyle() == ":" for line in lines)
+    assert dotted == sum(not solution.holds for solution in judged[0].solutions)
+    assert sum(line.get_label().startswith("component") for line in lines) == COMPONENTS - dotted
+    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert {"solution 1", f"solution {COMPONENTS}", "keep out"} <= labels

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from vigor import demonstrations as demos
-from vigor import recordings
+from vigor import recordings, robots
 from vigor.demonstrations import Demonstrations
 from vigor.errors import UserError
-from vigor.kinematics import PANDA_LIMITS
 from vigor.tasks import generation, planar_reacher
 from vigor.tasks.panda_reacher import REST
 from vigor.tasks.panda_reacher import TASK as PANDA
@@ -103,7 +102,7 @@ def test_natural(generated: tuple[Task, Demonstrations]):
     straight = np.linalg.norm(first - effector[:, 0], axis=1) + np.linalg.norm(second - first, axis=1)
     assert np.all(np.linalg.norm(np.diff(effector, axis=1), axis=-1).sum(axis=1) < 2.2 * straight)
     if task is PANDA:
-        lower, upper = np.array(PANDA_LIMITS[:6]).T
+        lower, upper = np.array(robots.PANDA.position[:6]).T
         assert np.all((movements > lower) & (movements < upper))
         assert effector[..., 2].min() > 0.05
 

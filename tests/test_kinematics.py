@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from conftest import quick
 from vigor.errors import UserError
-from vigor.kinematics import PANDA_LIMITS, PlanarChain, SerialChain, panda, path
+from vigor.kinematics import PlanarChain, SerialChain, panda, path
+from vigor.robots import PANDA
 
 SHARED = Path(__file__).parents[2] / "shared"
 PUBLISHED = SHARED / "published" / "VIGOR" / "environments" / "panda_reacher" / "promp_fits"
@@ -39,7 +40,7 @@ def exact(chain, joints):
 
 def poses(count):
     """Random Panda configurations [count, 7] within the joint limits."""
-    low, high = np.array(PANDA_LIMITS).T
+    low, high = np.array(PANDA.position).T
     return np.random.default_rng(0).uniform(low, high, (count, 7))
 
 
@@ -200,7 +201,7 @@ def test_panda_is_that_of_mujoco():
         axis = bodies[-1].xmat.reshape(3, 3)[:, 2]
         np.testing.assert_allclose(points[7] + 0.107 * axis, flange, atol=1e-7)
         np.testing.assert_allclose(points[8], flange + (0.212 - 0.107) * axis, atol=1e-7)
-    np.testing.assert_allclose(PANDA_LIMITS, model.jnt_range[:7])
+    np.testing.assert_allclose(PANDA.position, model.jnt_range[:7])
 
 
 def test_a_chain_refuses_more_angles_than_joints():

@@ -106,3 +106,11 @@ def test_the_first_mixture_has_equal_weights_and_standard_normal_components():
     np.testing.assert_allclose(np.exp(many.log_weights), 1 / 2_000, rtol=1e-5)
     np.testing.assert_array_equal(many.roots, np.broadcast_to(np.eye(DIMENSION), (2_000, DIMENSION, DIMENSION)))
     assert_moments(many.means, np.zeros(DIMENSION), np.eye(DIMENSION))
+
+
+def test_samples_know_their_component(some):
+    weights, means, _ = some
+    tight = build(weights, means, np.tile(1e-6 * np.eye(DIMENSION), (COMPONENTS, 1, 1)))
+    points, component = mixture.sample_with_components(jax.random.key(0), tight, 50)
+    np.testing.assert_allclose(points, means[np.asarray(component)], atol=0.01)
+    assert set(np.asarray(component).tolist()) == {0, 1, 2}

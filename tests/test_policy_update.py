@@ -227,3 +227,24 @@ def test_samples_must_be_dealt_out_evenly():
         PolicyUpdate(samples=11).check_networks(2)
     PolicyUpdate(samples=12).check_networks(2)
     PolicyUpdate(samples=11, surrogate="values").check_networks(2)
+
+
+@pytest.mark.parametrize("model", ["gradients", "values"])
+def test_a_cost_is_taken_from_the_reward(model):
+    rng = np.random.default_rng(0)
+    ensemble, _ = linear_networks(rng, 2)
+    settings = PolicyUpdate(surrogate=model, samples=60, kl_bound=1e-3)
+    mixtures = jax.tree.map(jnp.asarray, some_mixtures(rng, 2, 2))
+    contexts = jnp.zeros((2, 2))
+
+    def step(slope: float):
+        moved = quick(
+            lambda m: policy_update.update(
+                jax.random.key(0), QUADRATIC, settings, reward, ensemble, contexts, m, lambda w: slope * w[0]
+            )
+        )
+        return moved(jax.tree.map(lambda leaf: leaf.astype(jnp.float32), mixtures))
+
+    (free, rewards), (pushed, less) = step(0.0), step(1000.0)
+    np.testing.assert_allclose(less, rewards - 1000 * mixtures.means[..., 0], rtol=0.2, atol=300)
+    assert np.all(pushed.means[..., 0] < free.means[..., 0])

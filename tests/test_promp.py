@@ -215,3 +215,12 @@ def test_refitting_published_movements_returns_the_published_weights(task):
     joints = exact_rollout(task.promp, weights)
     np.testing.assert_allclose(task.promp.fit(joints), weights, rtol=1e-4, atol=2e-5)
     np.testing.assert_allclose(task.promp.fit(joints, ridge=0.0), weights, atol=1e-10)
+
+
+@FAMILIES
+def test_poses_at_a_phase_are_those_of_a_rollout(promp):
+    weights = jnp.asarray(np.random.default_rng(0).normal(size=promp.weights), jnp.float32)
+    phase = jnp.linspace(0.0, 1.0, promp.steps)
+    place, speed = jax.jvp(lambda z: promp.at(weights, z), (phase,), (jnp.ones_like(phase),))
+    np.testing.assert_allclose(place, promp.rollout(weights), atol=1e-6)
+    np.testing.assert_allclose(speed, promp.rollout(weights, derivative=1), rtol=1e-4, atol=1e-4)

@@ -79,3 +79,24 @@ def merge_networks(folder: Path) -> None:
 
 def network_parts(folder: Path) -> list[Path]:
     return sorted((folder / PARTS).glob("[0-9]*.safetensors"))
+
+
+def load_networks(folder: Path, like: Any) -> Any:
+    """The networks of all iterations of a finished run, [iteration, network, ...] in half precision.
+
+    like: a network's parameters, or their shapes.
+    """
+    path, expected = folder / ENSEMBLES, _named(like)
+    try:
+        arrays = safetensors.numpy.load_file(path)
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist; only a finished run of the method vigor has it") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise UserError(f"{path} is damaged: {error}; train the run again") from None
+    shapes = {name: leaf.shape for name, leaf in expected.items()}
+    counts = {array.shape[:2] for array in arrays.values()}
+    if {name: array.shape[2:] for name, array in arrays.items()} != shapes or len(counts) != 1 or 0 in counts.pop():
+        raise UserError(f"{path} does not fit this run's settings; train the run again")
+    if not all(np.all(np.isfinite(array)) for array in arrays.values()):
+        raise UserError(f"{path} holds numbers that are not finite; train the run again")
+    return jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in expected])

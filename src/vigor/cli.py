@@ -1,4 +1,4 @@
-"""The command line: `vigor train`, `evaluate`, `report` and `demos`."""
+"""The command line: `vigor train`, `evaluate`, `report`, `plan`, `export`, `show` and `demos`."""
 
 import argparse
 import dataclasses
@@ -79,6 +79,76 @@ class Report:
 
     run: Positional[RunFolder]
     """Folder of the run."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Plan movements for contexts that a run never saw, without training; writes them, and a figure of them."""
+
+    run: Positional[RunFolder]
+    """Folder of a finished run."""
+    context: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
+    """A context, number by number."""
+    contexts_file: Path | None = None
+    """Contexts [n, C] in an .npy file, instead."""
+    keep_out: Annotated[tuple[str, ...], arg(metavar="SHAPE ...")] = ()
+    """Where no link of the arm may be: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z (lower, then upper corner), in the plane
+    without Z."""
+    seconds: float | None = None
+    """How long a movement takes, for the robot's velocity limits. Default: what the task says."""
+    samples: int = 0
+    """Further movements that are drawn for each context."""
+    every: int = 1
+    """Use every so manieth of the run's ensembles: 2 takes half the time."""
+    seed: int = 0
+    """Seed of the mixtures that planning begins with, and of the samples."""
+    device: Device = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    out: Path | None = None
+    """The plan's .json file; its figure lies beside it. Default: RUN/plans/NUMBER.json."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write a planned movement for a robot's controller, slowed down as far as its limits need."""
+
+    plan: Positional[Annotated[Path, arg(metavar="PLAN")]]
+    """A file that `vigor plan` wrote, or the folder of a run for its own contexts."""
+    format: Literal["csv", "json", "ros2", "mcap"]
+    """`ros2`: a trajectory_msgs/JointTrajectory as YAML; `mcap`: a rosbag2 folder with such a message."""
+    context: int = 1
+    """Which of the plan's contexts, counted from 1."""
+    solution: int = 1
+    """Which of its solutions, by rank."""
+    rate: float = 100.0
+    """Samples a second."""
+    seconds: float | None = None
+    """How long the movement takes, or longer if a limit needs it. Default: what the plan says."""
+    start_pose: Annotated[tuple[float, ...], arg(metavar="NUMBER ...")] = ()
+    """Where the robot's joints are now; a movement that starts elsewhere is refused."""
+    urdf: Path | None = None
+    """The robot's limits, for another robot than the task's."""
+    joints: tuple[str, ...] = ()
+    """Which joints of the URDF file are moved, in the order of the task; by default all."""
+    acceleration: float | None = None
+    """Largest acceleration of every joint, which a URDF file cannot say."""
+    out: Path | None = None
+    """New file, or folder for mcap. Default: beside the plan."""
+
+
+@dataclass(frozen=True)
+class Show:
+    """Draw the movements of a plan, or film one."""
+
+    plan: Positional[Annotated[Path, arg(metavar="PLAN")]]
+    """A file that `vigor plan` wrote, or the folder of a run for its own contexts."""
+    context: int = 1
+    """Which of the plan's contexts a film shows, counted from 1."""
+    solution: int = 1
+    """Which of its solutions, by rank."""
+    out: Path | None = None
+    """A .png file for a figure of all contexts, or .mp4 for a film (panda-reacher, box-pusher). Default: a .png beside
+    the plan."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +268,9 @@ def _parse(given: list[str], defaults: Train) -> Any:
         Annotated[kind, subcommand("train", default=defaults)]
         | Annotated[Evaluate, subcommand("evaluate")]
         | Annotated[Report, subcommand("report")]
+        | Annotated[Plan, subcommand("plan")]
+        | Annotated[Export, subcommand("export")]
+        | Annotated[Show, subcommand("show")]
         | Annotated[DemosCommand, subcommand("demos")],
         args=given,
         prog="vigor",
@@ -216,6 +289,12 @@ def _run(command: Any, given: list[str]) -> None:
             from vigor import run
 
             print(run.draw(command.run))
+        case Plan():
+            _plan(command)
+        case Export():
+            _export(command)
+        case Show():
+            _show(command)
         case DemosCommand():
             _demos(command.action)
 
@@ -235,7 +314,7 @@ def _use_device(device: Device) -> None:
 
 
 def _train(command: Train, given: list[str]) -> None:
-    from vigor import files, run
+    from vigor import run
     from vigor.tasks import load_task
     from vigor.terminal import progress_bar, results_table
 
@@ -251,13 +330,7 @@ def _train(command: Train, given: list[str]) -> None:
             raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
         test: int | list[list[float]] = command.test_contexts
         if command.test_contexts_file is not None:
-            values = files.read_array(command.test_contexts_file)
-            width = load_task(command.task).context_dimension
-            if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != width or not len(values):
-                raise UserError(f"{command.test_contexts_file} must hold real numbers [contexts, {width}]")
-            if not np.all(np.isfinite(values)):
-                raise UserError(f"{command.test_contexts_file} must hold finite numbers")
-            test = values.astype(float).tolist()
+            test = _read_contexts(command.test_contexts_file, load_task(command.task).context_dimension).tolist()
         setup = run.Setup(
             task=_absolute(command.task),
             method=command.method,
@@ -285,6 +358,18 @@ def _train(command: Train, given: list[str]) -> None:
     print(f"Report: {run.draw(folder)}")
 
 
+def _read_contexts(path: Path, width: int) -> np.ndarray:
+    """Contexts [n, width] of a file."""
+    from vigor import files
+
+    values = files.read_array(path)
+    if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != width or not len(values):
+        raise UserError(f"{path} must hold real numbers [contexts, {width}]")
+    if not np.all(np.isfinite(values)):
+        raise UserError(f"{path} must hold finite numbers")
+    return values.astype(float)
+
+
 def _absolute(task: str) -> str:
     """The reference to a task, with the whole path of a user's file."""
     path, colon, name = task.rpartition(":")
@@ -310,6 +395,101 @@ def _evaluate(command: Evaluate) -> None:
     setup, task, learned = run.load_policies(command.run)
     judged = evaluation.evaluate(task, learned, command.samples, command.seed)
     results_table({"task": task.name, "method": setup.method, "train": judged.train, "test": judged.test})
+
+
+def _plan(command: Plan) -> None:
+    from vigor import constraints, figures, plan
+    from vigor.terminal import plans_table
+
+    if bool(command.context) == (command.contexts_file is not None):
+        raise UserError("say what to plan for: either --context NUMBER ... or --contexts-file F.npy")
+    if not 0 <= command.samples <= 10**4 or not 0 <= command.seed < 2**32:
+        raise UserError("--samples must be from 0 to 10,000 and --seed from 0 to 2**32 - 1")
+    if command.out is not None and (command.out.suffix != ".json" or command.out.is_dir()):
+        raise UserError(f"--out must be a .json file, not {command.out}")
+    _use_device(command.device)
+    shapes = tuple(constraints.parse(text) for text in command.keep_out)
+    planner = plan.load(command.run, command.every)
+    contexts: Any = command.context
+    if command.contexts_file is not None:
+        contexts = _read_contexts(command.contexts_file, planner.task.context_dimension)
+    limits = constraints.of_task(planner.task, shapes, command.seconds)
+    made = planner.plan(contexts, limits, command.samples, command.seed)
+    path = _free_plan(command.run) if command.out is None else command.out
+    made.save(path)
+    figures.save(figures.plans(made), path.with_suffix(".png"))
+    plans_table(planner.task, made)
+    print(path)
+
+
+def _free_plan(folder: Path) -> Path:
+    number = 1
+    while (path := folder / "plans" / f"{number}.json").exists():
+        number += 1
+    return path
+
+
+def _load_plans(path: Path) -> Any:
+    """Plans of a file, or of a run's folder."""
+    from vigor import plan, solutions
+
+    return plan.of_run(path) if path.is_dir() else solutions.load(path)
+
+
+def _chosen(made: Any, context: int, solution: int) -> tuple[Any, Any]:
+    """A plan and a solution by number, counted from 1."""
+    if not 1 <= context <= len(made.plans):
+        raise UserError(f"--context must be from 1 to {len(made.plans)}, not {context}")
+    ranked = made.plans[context - 1].solutions
+    if not 1 <= solution <= len(ranked):
+        raise UserError(f"--solution must be from 1 to {len(ranked)}, not {solution}")
+    return made.plans[context - 1], ranked[solution - 1]
+
+
+def _export(command: Export) -> None:
+    from vigor import export, robots
+
+    if command.urdf is None and (command.joints or command.acceleration is not None):
+        raise UserError("--joints and --acceleration belong to a robot that --urdf describes")
+    _use_device("cpu")
+    made = _load_plans(command.plan)
+    _, solution = _chosen(made, command.context, command.solution)
+    limits = made.constraints
+    if command.urdf is not None:
+        robot = robots.from_urdf(command.urdf, command.joints, command.acceleration)
+        limits = dataclasses.replace(limits, robot=robot)
+    if command.seconds is not None:
+        limits = dataclasses.replace(limits, seconds=command.seconds)
+    pose = np.array(command.start_pose) if command.start_pose else None
+    moved = export.trajectory(made.load_task(), solution, limits, command.rate, pose)
+    ending = {"csv": ".csv", "json": ".trajectory.json", "ros2": ".yaml", "mcap": ""}[command.format]
+    stem = command.plan / "plan" if command.plan.is_dir() else command.plan.with_suffix("")
+    name = f"{stem.name}_{command.context}_{command.solution}{ending}"
+    path = command.out or stem.with_name(name)
+    export.write(path, moved, command.format)
+    known = "" if limits.robot is not None else "; no limits are known, give a --urdf"
+    print(f"{path}: {len(moved.times)} samples, {moved.times[-1]:.2f} s{known}")
+
+
+def _show(command: Show) -> None:
+    from vigor import figures
+
+    _use_device("cpu")
+    stem = command.plan / "plan" if command.plan.is_dir() else command.plan
+    path = command.out or stem.with_suffix(".png")
+    if path.suffix not in (".png", ".mp4") or path.is_dir():
+        raise UserError(f"--out must be a .png or .mp4 file, not {path}")
+    made = _load_plans(command.plan)
+    plan, solution = _chosen(made, command.context, command.solution)
+    if path.suffix == ".png":
+        figures.save(figures.plans(made), path)
+    else:
+        task = made.load_task()
+        if task.film is None:
+            raise UserError(f"{task.name} has no films; draw a figure with --out F.png")
+        joints = np.asarray(task.promp.rollout(np.array(solution.movement, np.float32)))
+        task.film(path, joints, np.array(plan.context), made.constraints.keep_out)
+    print(path)
 
 
 def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> None:

@@ -19,15 +19,17 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Patch, Polygon
+from matplotlib.patches import Circle, Patch, Polygon, Rectangle
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from vigor import files, mixture
+from vigor.constraints import Box, Sphere
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 from vigor.policies import Policies
+from vigor.solutions import Plans, Solution
 from vigor.tasks.task import Outline, Region, Task
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#999933", "#882255", "#44AA99")
@@ -35,6 +37,8 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#3
 INK, QUIET, FAINT = "#222222", "#8a8a8a", "#e6e6e6"
 SHADES = ("#dcdcdc", "#a9a9a9", "#7d7d7d")
 """Fills of regions in their order."""
+FORBIDDEN = "#e8897f"
+"""Fill of places to keep out of."""
 PANELS = 12
 """A figure shows at most this many contexts."""
 STEPS = 120
@@ -134,6 +138,47 @@ def distances(
     keys = [*_component_keys(policies), _key("radius", INK, 0.9)]
     keys += [_key("demonstration", QUIET, 0.8)] if known else []
     _finish(figure, f"{task.name}: distance to the targets", keys, "outlined: mean of a component, thin: its samples")
+    return figure
+
+
+def plans(made: Plans) -> Figure:
+    """Ranked solutions of every plan, a colour each, with drawn samples; the arm of the first of each of two kinds.
+
+    Solutions that fail or violate a constraint are dotted.
+    """
+    task, shown = made.load_task(), made.plans[:PANELS]
+    groups = [[_movements(task, own) for own in (plan.solutions, plan.samples)] for plan in shown]
+    regions = [task.regions(np.asarray(plan.context)) for plan in shown]
+    outlines = [task.outlines(np.asarray(plan.context)) for plan in shown]
+    room = [points for group in groups for points in group if len(points)]
+    figure, panels = _panels([*room, *_outline_points(outlines)], regions, 0.25)
+    for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
+        _title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
+        _draw_outlines(views[0][1], outlines[number])
+        ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
+        for axes, ax in views:
+            _draw_regions(ax, axes, regions[number])
+            _draw_keep_out(ax, axes, made.constraints.keep_out)
+            for sample, points in zip(plan.samples, drawn, strict=True):
+                _draw_paths(ax, points[None, :, -1, axes], _colour(ranks[sample.component]), 0.35)
+            for rank, (solution, points) in reversed(list(enumerate(zip(plan.solutions, means, strict=True)))):
+                path, width = points[:, -1, axes].T, 2.0 if len(views) == 1 else 1.4
+                if solution.holds:
+                    _draw_mean(ax, path, rank, width)
+                else:
+                    ax.plot(*path, ":", color=_colour(rank), linewidth=width, zorder=3)
+        first = {solution.group: rank for rank, solution in reversed(list(enumerate(plan.solutions)))}
+        for rank in sorted(first.values())[:2]:
+            _draw_arm(views[0][1], means[rank], regions[number], _colour(rank))
+        if all(solution.success is not None for solution in plan.solutions):
+            _write_rates(views[0][1], np.array([solution.success for solution in plan.solutions]))
+    count = max(len(plan.solutions) for plan in shown)
+    keys = [_key(f"solution {rank + 1}", _colour(rank), 2.5) for rank in range(count)]
+    keys += _region_keys(regions[0]) + _outline_keys(outlines[0])
+    keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if made.constraints.keep_out else []
+    some = f", {len(shown)} of {len(made.plans)} contexts shown" if len(shown) < len(made.plans) else ""
+    note = "dotted: fails or violates a constraint\npercent: success of samples around it"
+    _finish(figure, f"{task.name}: plans{some}", keys, note)
     return figure
 
 
@@ -242,6 +287,14 @@ def _roll_out(task: Task, own: Mixture, seed: int, samples: int) -> tuple[jax.Ar
     weights = (own.means, mixture.sample_components(jax.random.key(seed), own, samples))
     means, drawn = (task.kinematics(task.promp.rollout(each, STEPS)) for each in weights)
     return means, drawn
+
+
+def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
+    """Points [n, T, points, 2 or 3] of solutions."""
+    if not solutions:
+        return np.zeros((0, STEPS, 1, 1))
+    weights = jnp.asarray([solution.movement for solution in solutions])
+    return _points(task, np.asarray(task.promp.rollout(weights, STEPS)))
 
 
 def _different(means: np.ndarray, rates: np.ndarray) -> list[int]:
@@ -367,16 +420,33 @@ def _colour(component: int) -> str:
 def _draw_regions(ax: Any, axes: list[int], regions: Sequence[Region]) -> None:
     """Circles under the paths with their edges above, or shaded spheres."""
     for number, region in enumerate(regions):
-        centre, shade = np.asarray(region.centre)[axes], SHADES[number % len(SHADES)]
+        centre = np.asarray(region.centre)[axes]
+        _draw_ball(ax, centre, region.radius, SHADES[number % len(SHADES)])
         if len(axes) == 2:
             middle = (float(centre[0]), float(centre[1]))
-            ax.add_patch(Circle(middle, region.radius, facecolor=shade, zorder=1))
             ax.add_patch(Circle(middle, region.radius, fill=False, edgecolor=INK, linewidth=0.9, zorder=6))
+
+
+def _draw_keep_out(ax: Any, axes: list[int], shapes: Sequence[Sphere | Box]) -> None:
+    """Discs and rectangles, or solid shapes, in red."""
+    for shape in shapes:
+        if isinstance(shape, Sphere):
+            _draw_ball(ax, np.asarray(shape.centre)[axes], shape.radius, FORBIDDEN)
+        elif len(axes) == 2:
+            low, size = np.asarray(shape.low)[axes], np.subtract(shape.high, shape.low)[axes]
+            ax.add_patch(Rectangle((low[0], low[1]), size[0], size[1], facecolor=FORBIDDEN, zorder=1))
         else:
-            around, down = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
-            ball = np.stack([np.cos(around) * np.sin(down), np.sin(around) * np.sin(down), np.cos(down)])
-            surface = centre[:, None, None] + region.radius * ball
-            ax.plot_surface(*surface, color=shade, alpha=0.6, linewidth=0, zorder=3)
+            ax.bar3d(*shape.low, *np.subtract(shape.high, shape.low), color=FORBIDDEN, alpha=0.5, zorder=3)
+
+
+def _draw_ball(ax: Any, centre: np.ndarray, radius: float, colour: str) -> None:
+    """A disc, or a shaded sphere."""
+    if len(centre) == 2:
+        ax.add_patch(Circle((float(centre[0]), float(centre[1])), radius, facecolor=colour, zorder=1))
+        return
+    around, down = np.meshgrid(np.linspace(0, 2 * np.pi, 25), np.linspace(0, np.pi, 13))
+    ball = np.stack([np.cos(around) * np.sin(down), np.sin(around) * np.sin(down), np.cos(down)])
+    ax.plot_surface(*(centre[:, None, None] + radius * ball), color=colour, alpha=0.6, linewidth=0, zorder=3)
 
 
 def _draw_outlines(ax: Any, outlines: Sequence[Outline]) -> None:

@@ -126,15 +126,3 @@ def panda() -> SerialChain:
         (0.088, quarter, 0.0),
     )
     return SerialChain(parameters, tool=0.212)
-
-
-PANDA_LIMITS = (
-    (-2.8973, 2.8973),
-    (-1.7628, 1.7628),
-    (-2.8973, 2.8973),
-    (-3.0718, -0.0698),
-    (-2.8973, 2.8973),
-    (-0.0175, 3.7525),
-    (-2.8973, 2.8973),
-)
-"""Joint limits of the Panda, in radians."""

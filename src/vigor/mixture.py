@@ -43,10 +43,16 @@ def place(mixture: Mixture, noise: Array) -> Array:
 
 def sample(key: Array, mixture: Mixture, samples: int) -> Array:
     """Samples [sample, D] of the mixture: components by weight."""
+    return sample_with_components(key, mixture, samples)[0]
+
+
+def sample_with_components(key: Array, mixture: Mixture, samples: int) -> tuple[Array, Array]:
+    """Samples [sample, D] of the mixture, and the component [sample] that each comes from."""
     key_component, key_noise = jax.random.split(key)
     component = jax.random.categorical(key_component, mixture.log_weights, shape=(samples,))
     noise = jax.random.normal(key_noise, (samples, mixture.means.shape[1]))
-    return mixture.means[component] + jnp.einsum("sij,sj->si", mixture.roots[component], noise, precision="highest")
+    turned = jnp.einsum("sij,sj->si", mixture.roots[component], noise, precision="highest")
+    return mixture.means[component] + turned, component
 
 
 def log_prob(mixture: Mixture, points: Array) -> Array:

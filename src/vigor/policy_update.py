@@ -91,10 +91,12 @@ def update(
     ensemble: Any,
     contexts: Array,
     mixtures: Mixture,
+    cost: Callable[[Array], Array] | None = None,
 ) -> tuple[Mixture, Array]:
     """One step of every component; also the mean rewards [context, component].
 
-    ensemble: parameters [network, ...], whose rewards count equally; contexts: [context, C]; mixtures: [context, ...].
+    ensemble: parameters [network, ...], whose rewards count equally; contexts: [context, C]; mixtures: [context, ...];
+    cost: of a movement's weights [D], taken from every network's reward.
     """
     dimension = task.promp.weights
     count, components = mixtures.means.shape[:2]
@@ -103,7 +105,8 @@ def update(
 
     def score(network: Any, weights: Array, contexts: Array) -> Array:
         """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
-        return reward(network, jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts))
+        values = reward(network, jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts))
+        return values if cost is None else values - jax.vmap(cost)(weights)
 
     if settings.surrogate == "gradients":
         noise = surrogate.design(key, samples, dimension)

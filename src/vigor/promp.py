@@ -68,6 +68,12 @@ class ProMP:
             at = jax.jacfwd(at)
         return jax.vmap(at)(phase)
 
+    def at(self, weights: Array, phase: Array) -> Array:
+        """Poses [T, dimensions] of one weight vector [D] at phase [T]; can be differentiated by the phase."""
+        matrix = jnp.reshape(weights, (self.bases, self.dimensions)) * self.scale
+        path = jnp.matmul(self.basis(phase), matrix, precision="highest")
+        return path if self.start is None else path + jnp.asarray(self.start, path.dtype)
+
     def rollout(self, weights: Array, steps: int | None = None, derivative: int = 0) -> Array:
         """Trajectories [..., T, dimensions] of weights [..., D]; derivatives are by the phase."""
         phase = jnp.linspace(0.0, 1.0, self.steps if steps is None else steps)

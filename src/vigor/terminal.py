@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -11,8 +12,11 @@ from rich.table import Table
 from vigor import demonstrations
 from vigor.demonstrations import Demonstrations
 from vigor.run import Progress as Step
+from vigor.solutions import Plans
 from vigor.tasks import Task
 
+_ROWS = 20
+"""Most contexts that a table lists."""
 _console = Console(highlight=False)
 
 
@@ -100,3 +104,39 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     _console.print(table)
     rest = len(shown.contexts) - len(summary.contexts)
     _console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")
+
+
+def plans_table(task: Task, made: Plans) -> None:
+    """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
+    few = len(made.plans) <= 3
+    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
+    labels = [region.label for region in task.regions(np.asarray(made.plans[0].context))]
+    table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
+    for name in ("", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
+        table.add_column(name, justify="right", min_width=11 if name in labels else 0)
+    for number, plan in enumerate(made.plans[:_ROWS], start=1):
+        for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
+            to_targets = (f"{away['closest']:.2f} {away['end']:.2f}" for away in solution.targets.values())
+            table.add_row(
+                str(number),
+                str(rank),
+                str(solution.group),
+                f"{solution.weight:.2f}",
+                "" if solution.reward is None else f"{solution.reward:.1f}",
+                "" if solution.success is None else f"{solution.success:.2f}",
+                *to_targets,
+                *(
+                    f"{solution.margins[name]:.3f}" if name in solution.margins else ""
+                    for name in made.constraints.names
+                ),
+                "yes" if solution.holds else "no",
+            )
+    _console.print(table)
+    _console.print("Targets: distance to the boundary, closest and at the end; limits: the smallest margin.")
+    if len(made.plans) > 1:
+        good = sum(plan.failure is None for plan in made.plans)
+        _console.print(f"{good} of {len(made.plans)} contexts have a solution that holds")
+    for number, plan in enumerate(made.plans[:_ROWS], start=1):
+        for said in (plan.warning, plan.failure and f"fails: {plan.failure}"):
+            if said:
+                _console.print(f"context {number}: {said}")

@@ -10,6 +10,7 @@ import numpy as np
 from vigor.descriptors import Descriptor, Motion
 from vigor.errors import UserError
 from vigor.promp import ProMP
+from vigor.robots import Robot
 from vigor.tasks.task import Region, Task
 
 Array = jax.Array
@@ -28,6 +29,12 @@ def check(task: Task) -> None:
         raise UserError(
             f"kinematics maps joints {_shape(joints.shape)} to {_shape(points)}; "
             f"it must give points [T, points, 2 or 3] with T = {steps}"
+        )
+    moved = _trace("robot_joints", task.robot_joints, joints)
+    if len(moved) != 2 or moved[0] != steps or (task.robot is not None and moved[1] != len(task.robot.joints)):
+        raise UserError(
+            f"robot_joints maps joints {_shape(joints.shape)} to {_shape(moved)}; it must give [T, joint] with as many "
+            "joints as the robot has"
         )
     shapes = (joints.shape, points, contexts.shape[1:])
     motion = jax.eval_shape(lambda: Motion(*(jnp.zeros(shape) for shape in shapes)))
@@ -65,6 +72,10 @@ def _check_kinds(task: Task) -> None:
         raise UserError("a task is judged either by its distance or by simulate; give it one of them")
     if not isinstance(task.samples, int) or task.samples < 1:
         raise UserError(f"samples must be a whole number of at least 1, not {task.samples!r}")
+    if task.robot is not None and not isinstance(task.robot, Robot):
+        raise UserError(f"robot is a {type(task.robot).__name__}; it must be a vigor.robots.Robot")
+    if not isinstance(task.seconds, int | float) or not 0 < task.seconds < np.inf:
+        raise UserError(f"seconds must be a positive number, not {task.seconds!r}")
     for name in ("success_distance", "distinct"):
         value = getattr(task, name)
         if not isinstance(value, int | float) or not 0 <= value < np.inf:

@@ -1,10 +1,17 @@
 """A Franka Panda passes through a first sphere and ends in a second (paper, section 5 and appendix C.2)."""
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from vigor.descriptors import mean_squared_acceleration, mean_squared_velocity
-from vigor.kinematics import PANDA_LIMITS, panda
+from vigor.kinematics import panda
 from vigor.promp import ProMP
+from vigor.robots import PANDA
 from vigor.tasks import generation, reaching
 from vigor.tasks.task import Region, Task
 
@@ -37,6 +44,17 @@ def postures(rng: np.random.Generator, count: int) -> np.ndarray:
     return rng.normal(POSTURE, POSTURE_DEVIATION, (count, 6))
 
 
+def robot_joints(joints: jax.Array) -> jax.Array:
+    """All joints [..., 7]; the last stays at 0."""
+    return jnp.concatenate([joints, jnp.zeros_like(joints[..., :1])], axis=-1)
+
+
+def film(path: Path, joints: np.ndarray, context: np.ndarray, keep_out: Sequence[Any]) -> None:
+    from vigor.tasks.panda_film import write
+
+    write(path, joints, regions(context), keep_out)
+
+
 TASK = Task(
     name="panda-reacher",
     promp=ProMP(bases=8, dimensions=6, steps=50, start=REST, span=(0.01, 1.01)),
@@ -48,6 +66,10 @@ TASK = Task(
     distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
     regions=regions,
     generate=generation.reacher(
-        panda(), REST, PANDA_LIMITS[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
+        panda(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
     ),
+    robot=PANDA,
+    robot_joints=robot_joints,
+    seconds=8.0,  # Nine tenths of the human demonstrations keep to the Panda's largest speeds if they take so long.
+    film=film,
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ import numpy as np
 from vigor.descriptors import Descriptor, Motion, describe
 from vigor.errors import UserError
 from vigor.promp import ProMP
+from vigor.robots import Robot
 
 Array = jax.Array
 
@@ -79,6 +81,14 @@ class Task:
     a movement or holding its last pose. There may be fewer than asked for: what a search has found."""
     shipped: Path | None = None
     """Folder with demonstrations that come with the task, for runs that are given no others."""
+    robot: Robot | None = None
+    """Whose limits plans keep to; None if there are none."""
+    robot_joints: Callable[[Array], Array] = lambda joints: joints
+    """The robot's joints [..., joint] of what the ProMP moves [..., dimensions]; a JAX function."""
+    seconds: float = 3.0
+    """How long a movement takes unless a plan says otherwise."""
+    film: Callable[[Path, np.ndarray, np.ndarray, Sequence[Any]], None] | None = None
+    """Writes an mp4 of a trajectory [T, dimensions] in a context [context] among keep-outs."""
     group: Callable[[np.ndarray], np.ndarray] | None = None
     """A number [n] for each context [n, context]; training contexts are drawn evenly from those with the same."""
 

@@ -4,7 +4,10 @@ Training looks at planned paths only. Contexts, demonstrations and evaluations n
 first needed: `pip install "vigor[sim]"`.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,8 +15,9 @@ import numpy as np
 
 from vigor.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
 from vigor.kinematics import path
+from vigor.robots import PANDA
 from vigor.tasks.box_pusher import geometry
-from vigor.tasks.box_pusher.control import PROMP
+from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.task import Outline, Task
 
 Array = jax.Array
@@ -51,6 +55,13 @@ def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[
     return search.generate(rng, context, count)
 
 
+def film(path: Path, plan: np.ndarray, context: np.ndarray, keep_out: Sequence[Any]) -> None:
+    """An mp4 of a plan [T, 2] carried out in simulation; keep-outs are not drawn."""
+    from vigor.tasks.box_pusher import pictures
+
+    pictures.video(path, plan, context)
+
+
 def outlines(context: np.ndarray) -> tuple[Outline, ...]:
     poses = geometry.goal(np.stack([np.zeros(3), context]))
     start, goal = (tuple((float(x), float(y)) for x, y in corners) for corners in geometry.corners(poses))
@@ -83,4 +94,7 @@ TASK = Task(
     generates_plans=True,
     shipped=Path(__file__).parent / "demonstrations",
     group=sign_combination,
+    robot=replace(PANDA, thickness=geometry.ROD),  # Of the arm only the rod reaches down to the table.
+    robot_joints=joint_angles,
+    film=film,
 )

@@ -4,6 +4,10 @@ With joints 3 and 5 at zero the arm moves in a vertical plane through its base, 
 In that plane shoulder, elbow and wrist are a chain of two links, whose angles follow from the law of cosines.
 """
 
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline
 
@@ -27,22 +31,25 @@ YAW = -0.7853
 """Joint 7, which only turns the rod about its axis."""
 
 
-def joint_angles(points: np.ndarray) -> np.ndarray:
-    """Joint angles [..., 7] that hold the rod's tip at points [..., 2]; those out of reach are drawn into it."""
-    points = np.asarray(points, float)
-    radius = np.clip(np.linalg.norm(points, axis=-1), *REACH)
+def joint_angles(points: Any) -> Any:
+    """Joint angles [..., 7] that hold the rod's tip at points [..., 2]; those out of reach are drawn into it.
+
+    Takes arrays of numpy, or of JAX and differentiable.
+    """
+    xp: Any = jnp if isinstance(points, jax.Array) else np
+    radius = xp.clip(xp.linalg.norm(points, axis=-1), *REACH)
     forward, up = radius - OFFSET, HEIGHT + ROD_LENGTH + FLANGE - SHOULDER
     upper, lower = np.hypot(*UPPER), np.hypot(*LOWER)
     upper_lean, lower_lean = np.arctan2(*UPPER), np.arctan2(*LOWER)  # From the vertical.
-    bend = np.arccos((forward**2 + up**2 - upper**2 - lower**2) / (2 * upper * lower))
-    lean = np.arctan2(forward, up) - np.arctan2(lower * np.sin(bend), upper + lower * np.cos(bend))
-    joints = np.zeros((*points.shape[:-1], 7))
-    joints[..., 0] = np.arctan2(points[..., 1], points[..., 0])
-    joints[..., 1] = lean - upper_lean
-    joints[..., 3] = lower_lean - upper_lean - bend
-    joints[..., 5] = joints[..., 1] - joints[..., 3]
-    joints[..., 6] = YAW
-    return joints
+    bend = xp.arccos((forward**2 + up**2 - upper**2 - lower**2) / (2 * upper * lower))
+    lean = xp.arctan2(forward, up) - xp.arctan2(lower * xp.sin(bend), upper + lower * xp.cos(bend))
+    turn, shoulder, elbow = (
+        xp.arctan2(points[..., 1], points[..., 0]),
+        lean - upper_lean,
+        lower_lean - upper_lean - bend,
+    )
+    still = xp.zeros_like(turn)
+    return xp.stack([turn, shoulder, still, elbow, still, shoulder - elbow, still + YAW], axis=-1)
 
 
 def follow(paths: np.ndarray, steps: int, hold: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Pictures of the box pusher, without a display: frames, videos, final states, planned and executed paths."""
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,29 @@ INK, QUIET, BOX, GOAL = "#222222", "#8a8a8a", "#c73329", "#26a147"
 
 
 @contextmanager
-def _renderer(model: Any, width: int, height: int) -> Iterator[Any]:
+def renderer(
+    model: Any, view: dict[str, Any], size: tuple[int, int] = (WIDTH, HEIGHT), show_arm: bool = True
+) -> Iterator[Callable[[Any], np.ndarray]]:
+    """A function from a state (MjData) of a model to a picture [height, width, 3], seen by a camera (MjvCamera)."""
+    width, height = size
     model.vis.global_.offwidth, model.vis.global_.offheight = max(width, 640), max(height, 480)
+    camera, look = mujoco.MjvCamera(), mujoco.MjvOption()
+    for name, value in view.items():
+        setattr(camera, name, value)
+    look.geomgroup[2] = show_arm
     try:
         renderer = mujoco.Renderer(model, height, width)
     except Exception as error:
         raise UserError(f"nothing can be rendered here ({error}); set MUJOCO_GL to egl or osmesa") from None
     with renderer:
-        yield renderer
+        for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
+            renderer.scene.flags[flag] = False  # Six times as fast.
+
+        def draw(data: Any) -> np.ndarray:
+            renderer.update_scene(data, camera, look)
+            return renderer.render()
+
+        yield draw
 
 
 def frames(
@@ -52,31 +67,28 @@ def frames(
     data = mujoco.MjData(model)
     x, y, angle = geometry.goal(context)
     data.mocap_pos[0], data.mocap_quat[0] = (x, y, 0), (np.cos(angle / 2), 0, 0, np.sin(angle / 2))
-    camera = mujoco.MjvCamera()
-    for name, value in VIEWS[view].items():
-        setattr(camera, name, value)
     model.vis.global_.fovy = OPENINGS[view]
-    look = mujoco.MjvOption()
-    look.geomgroup[2] = show_arm
-    with _renderer(model, *size) as renderer:
-        for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
-            renderer.scene.flags[flag] = False  # Six times as fast.
+    with renderer(model, VIEWS[view], size, show_arm) as draw:
         for state in states:
             mujoco.mj_setState(model, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
             mujoco.mj_forward(model, data)
-            renderer.update_scene(data, camera, look)
-            yield renderer.render()
+            yield draw(data)
 
 
 def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front", arm: scene.Arm | None = None) -> int:
     """Write an mp4 of a plan [T, 2], such as a component's mean, carried out in a context [3]; returns its frames."""
+    states = simulation.roll_out(plan[None]).states[0, :: simulation.RATE // FRAMES]
+    pictures = list(frames(states, context, view, arm))
+    write_film(path, pictures)
+    return len(pictures)
+
+
+def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
+    """Write an mp4 of pictures [HEIGHT, WIDTH, 3]."""
     try:
         import imageio_ffmpeg
     except ImportError:
         raise UserError('videos need imageio-ffmpeg; install it with: pip install "vigor[sim]"') from None
-    states = simulation.roll_out(plan[None]).states[0, :: simulation.RATE // FRAMES]
-
-    pictures = list(frames(states, context, view, arm))
 
     def write(temporary: Path) -> None:
         # By the program itself: the package's own writer forks, which JAX does not stand.
@@ -86,7 +98,6 @@ def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front"
         subprocess.run(command, input=np.stack(pictures).tobytes(), check=True)
 
     files.write_whole(path, write)
-    return len(pictures)
 
 
 def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None = None) -> Figure:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vigor.errors import UserError
-from vigor.kinematics import PANDA_LIMITS
+from vigor.robots import PANDA
 from vigor.tasks.box_pusher import control, geometry
 from vigor.tasks.box_pusher.engine import mujoco
 
@@ -101,7 +101,7 @@ def _capsules() -> Any:
         body.add_joint(
             name=f"joint{i}",
             axis=(0, 0, 1),
-            range=PANDA_LIMITS[i - 1],
+            range=PANDA.position[i - 1],
             limited=True,
             armature=0.1,
             damping=[1.0, 0, 0],
@@ -110,7 +110,7 @@ def _capsules() -> Any:
             name=f"actuator{i}",
             trntype=mujoco.mjtTrn.mjTRN_JOINT,
             target=f"joint{i}",
-            ctrlrange=PANDA_LIMITS[i - 1],
+            ctrlrange=PANDA.position[i - 1],
             ctrllimited=True,
             forcerange=(-_FORCE[i - 1], _FORCE[i - 1]),
             forcelimited=True,
@@ -149,7 +149,7 @@ def build(arm: Arm | None = None) -> Any:
     _add_rod(spec.body("attachment"))
     tip = {"objtype": mujoco.mjtObj.mjOBJ_SITE, "objname": "tip"}
     spec.add_sensor(name="tip", type=mujoco.mjtSensor.mjSENS_FRAMEPOS, **tip)
-    _add_surroundings(spec)
+    add_surroundings(spec)
     box = spec.worldbody.add_body(name="box", pos=(*geometry.START, 0))
     box.add_freejoint(name="box")
     _add_walls(box)
@@ -219,7 +219,8 @@ def _add_goal(body: Any) -> None:
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, pos=place, size=size, rgba=GREEN, mass=0)
 
 
-def _add_surroundings(spec: Any) -> None:
+def add_surroundings(spec: Any) -> None:
+    """A table, light and a sky."""
     world = spec.worldbody
     world.add_geom(name="table", type=mujoco.mjtGeom.mjGEOM_PLANE, pos=(0.45, 0, 0), size=(0.75, 0.8, 0.1), rgba=TABLE)
     world.add_light(
