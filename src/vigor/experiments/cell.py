@@ -18,8 +18,8 @@ from vigor import __version__
 from vigor.experiments.store import Row
 from vigor.run import Setup
 
-_NOT_IDENTITY = ("demos", "command", "version", "date")
-"""Of a setup: where and when, not what. Which demonstrations it learns from is in the fingerprint."""
+_WHEN = ("command", "version", "date")
+"""Of a setup: what a row says for itself."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Cell:
 
     def _configuration(self) -> dict[str, Any]:
         settings = dataclasses.asdict(self.setup)
-        return {name: value for name, value in settings.items() if name not in _NOT_IDENTITY}
+        # Which demonstrations it learns from, wherever they lie, is in the fingerprint.
+        return {name: value for name, value in settings.items() if name not in (*_WHEN, "demos")}
 
     def __str__(self) -> str:
         value = f" {self.varied}={setting(dataclasses.asdict(self.setup), self.varied)}" if self.varied else ""
@@ -105,7 +106,7 @@ def row(cell: Cell, found: Row) -> Row:
         "id": cell.id,
         "varied": cell.varied,
         "quick": cell.quick,
-        "setup": dataclasses.asdict(cell.setup),
+        "setup": {name: value for name, value in dataclasses.asdict(cell.setup).items() if name not in _WHEN},
         **found,
         "version": __version__,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",

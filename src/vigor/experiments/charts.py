@@ -42,7 +42,10 @@ def compared(groups: Sequence[Group]) -> Figure:
                 box: dict[str, Any] = {"whislo": theirs.low, "q1": theirs.q1, "med": theirs.median, "q3": theirs.q3}
                 box |= {"whishi": theirs.high, "mean": theirs.mean, "fliers": theirs.outliers}
                 _box(ax, place + 0.19, box, PAPER, 1.0)
-        _percent(ax) if name == "success" else ax.set_ylim(bottom=0)
+        if name == "success":
+            _percent(ax)
+        else:
+            ax.set_ylim(bottom=-0.03 * ax.get_ylim()[1])
         title(ax, f"{name} of the best component, {'training' if split == 'train' else split} contexts")
         clean(ax)
         ax.grid(visible=False, axis="x")

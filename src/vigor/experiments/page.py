@@ -14,7 +14,9 @@ from vigor.experiments.tables import Group
 from vigor.report import PAGE, percent, picture, rate_cells, section, table
 
 SORTABLE = """<style>
-th { cursor: pointer; user-select: none; white-space: nowrap; }
+main { max-width: 1320px; }
+th, td { white-space: nowrap; }
+th { cursor: pointer; user-select: none; }
 th::after { content: " \\2195"; color: var(--line); }
 </style>
 <script>
@@ -64,7 +66,8 @@ def _facts(rows: Sequence[Row], failures: Sequence[Row]) -> str:
     facts = [f"<b>{len(rows)}</b> cells", f"<b>{len(failures)}</b> failed"]
     if rows:
         dates = sorted(row["date"] for row in rows)
-        facts += [f"from <b>{escape(dates[0])}</b> to <b>{escape(dates[-1])}</b>", f"device <b>{listed('device')}</b>"]
+        first, last = (escape(date[:16].replace("T", " ")) for date in (dates[0], dates[-1]))
+        facts += [f"from <b>{first}</b> to <b>{last}</b>", f"device <b>{listed('device')}</b>"]
         facts += [f"machine <b>{listed('machine')}</b>", f"version <b>{listed('version')}</b>"]
     return " · ".join(facts)
 
@@ -76,7 +79,7 @@ def _interval(one: Summary, digits: int) -> str:
 def _overview(found: Sequence[Group]) -> str:
     """All methods with their usual settings."""
     head = ["task", "method", "seeds", "success", "paper", "mixture", "components, ranked (%)", "distance", "paper"]
-    head += ["working components", "distinct solutions", "seconds a seed", "demonstrations"]
+    head += ["working components", "distinct solutions", "seconds a seed"]
     rows = []
     for group in (group for groups in tables.usual(found).values() for group in groups):
         theirs, far = group.paper("success"), group.paper("distance")
@@ -94,7 +97,6 @@ def _overview(found: Sequence[Group]) -> str:
                 f"{group.versatility('working_components'):.2f}",
                 f"{group.versatility('distinct_solutions'):.2f}",
                 f"{group.seconds:.1f}",
-                escape(group.demonstrations),
             ]
         )
     note = (
@@ -111,7 +113,8 @@ def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
     for (task, quick), groups in tables.usual(found).items():
         path = folder / "figures" / f"{_file(task)}{'_quick' if quick else ''}.png"
         figures.save(charts.compared(groups), path)
-        body = picture(path, "Methods over seeds as in the paper's Figures 3, 4, 8 and 12.")
+        body = f"<p class='facts'>Demonstrations: {escape('; '.join(sorted({one.demonstrations for one in groups})))}.</p>"
+        body += picture(path, "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12.")
         for (figure, split), name in MERITS.items():
             if split == "test" or any(group.paper(figure, split) for group in groups):
                 body += f"<h3>{name}</h3>{_statistics(groups, figure, split)}"

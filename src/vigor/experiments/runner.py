@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vigor.device import Device, use_device
 from vigor.errors import UserError
-from vigor.experiments.store import Row, Store
+from vigor.experiments.store import Claims, Row, Store
 
 if TYPE_CHECKING:
     from vigor.experiments.cell import Cell
 
 Measure = Callable[[Sequence["Cell"], Path], list[Row]]
 """What a batch of cells finds, given the benchmark's folder."""
+CONNECT = 10
+"""Seconds that a Dask scheduler has to answer."""
 POLL = 0.5
 """Seconds from one look to the next at cells that another benchmark is working on."""
 
@@ -67,7 +69,7 @@ def run(
     is done again; a cell whose worker dies a second time, when it is run alone, has failed. Cells that another benchmark in the
     same folder is working on are left to it, and taken over should it end without having finished them.
     """
-    with _pool(place, len(cells)) as pool:
+    with Claims(store.folder) as claims, _pool(place, len(cells)) as pool:
         board = _Board({cell.id: cell for cell in cells}, store, pool.workers)
         suspects: set[str] = set()
         while todo := board.open():
@@ -77,7 +79,7 @@ def run(
 
             def offered(jobs: list[list["Cell"]] = jobs, running: dict[int, list["Cell"]] = running) -> Iterator[Any]:
                 for number, job in enumerate(jobs):
-                    claimed = [cell for cell in job if store.claim(cell.id)]
+                    claimed = [cell for cell in job if claims.take(cell.id)]
                     # Another benchmark may have finished some meanwhile.
                     if missing := [cell for cell in claimed if not store.has(cell.id)]:
                         running[number] = missing
@@ -95,7 +97,7 @@ def run(
                         report(board.progress(f"{cell}: {words}", {}))
                     suspects.add(cell.id)
             finally:
-                store.release()
+                claims.drop()
             if len(todo) == len(board.open()) and not running:  # All are with another benchmark.
                 time.sleep(POLL)
 
@@ -211,7 +213,7 @@ def _client(address: str) -> Iterator[Any]:
     except ImportError:
         raise UserError('--backend dask needs Dask; install it with pip install "vigor[benchmark]"') from None
     try:
-        client = Client(address, timeout=10)
+        client = Client(address, timeout=CONNECT)
     except (OSError, ValueError) as error:
         raise UserError(f"there is no Dask scheduler at {address}: {error}; start one or mend --scheduler") from None
     with client:

@@ -22,6 +22,32 @@ Row = dict[str, Any]
 CELLS, FAILED, CLAIMS, TABLE = "cells", "failed", "claims", "results.csv"
 
 
+class Claims:
+    """Cells that this process works on, and no other may."""
+
+    def __init__(self, folder: Path) -> None:
+        # One file for all locks, open as long as they are held: closing it lifts them.
+        self._file = (folder / CLAIMS).open("ab")
+
+    def __enter__(self) -> "Claims":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def take(self, id: str) -> bool:
+        """Whether this process may work on a cell."""
+        try:
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(id[:15], 16))
+        except OSError:
+            return False
+        return True
+
+    def drop(self) -> None:
+        """Give up all claims."""
+        fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+
 class Store:
     """The rows in a benchmark's folder."""
 
@@ -33,22 +59,8 @@ class Store:
             raise UserError(f"{folder} holds something other than a benchmark; choose another --out")
 
     def begin(self) -> None:
-        """Make the folder and get ready to claim cells."""
+        """Make the folder."""
         (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
-        # One file for all locks, open as long as they are held: closing it lifts them.
-        self._claims = (self.folder / CLAIMS).open("ab")
-
-    def claim(self, id: str) -> bool:
-        """Whether this process, and no other, may work on a cell."""
-        try:
-            fcntl.lockf(self._claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(id[:15], 16))
-        except OSError:
-            return False
-        return True
-
-    def release(self) -> None:
-        """Give up all claims."""
-        fcntl.lockf(self._claims, fcntl.LOCK_UN)
 
     def has(self, id: str) -> bool:
         return self._path(CELLS, id).exists()

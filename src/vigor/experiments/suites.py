@@ -57,7 +57,7 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 QUICK: dict[str, dict[str, Any]] = {
     "vigor": {"iterations": 40},
-    "em-drex": {"em_samples": 1024, "epochs": 30, "learning_rate": 3e-4, "iterations": 40},
+    "em-drex": {"em_samples": 512, "epochs": 20, "learning_rate": 3e-4, "iterations": 40},
     "bc-t": {"epochs": 3000},
     "bc-gmm-t": {"epochs": 3000},
 }
