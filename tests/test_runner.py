@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-import standins
 
+import standins
 from vigor.errors import UserError
 from vigor.experiments import runner
 from vigor.experiments.runner import Place
@@ -179,7 +179,19 @@ def cluster(tmp_path, start):
     pytest.importorskip("distributed")
     file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    start("-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--scheduler-file", file, **quiet)
+    start(
+        "-m",
+        "dask",
+        "scheduler",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        0,
+        "--no-dashboard",
+        "--scheduler-file",
+        file,
+        **quiet,
+    )
     until(lambda: file.exists() and file.stat().st_size)
     alone = ("--nworkers", 1, "--nthreads", 1, "--no-nanny", "--no-dashboard", "--local-directory", tmp_path / "spill")
     workers = [start("-m", "dask", "worker", "--scheduler-file", file, *alone, **quiet) for _ in range(2)]

@@ -112,9 +112,11 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
     """
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     ax = figure.subplots()
+    ticks: set[int] = set()
     for reference in references:
         series = tables.ablation(found, reference, "train_contexts")
         counts = [group.setting("train_contexts") for group in series]
+        ticks.update(counts)
         summaries = [group.summary("distance") for group in series]
         own = colour(reference.method)
         ax.plot(counts, [one.mean for one in summaries], "o-", color=own, label=reference.name, zorder=3)
@@ -130,7 +132,7 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
         keys += _line_keys()
     clean(ax)
     ax.set_ylim(bottom=0)
-    ax.set_xticks(sorted({group.setting("train_contexts") for group in found}))
+    ax.set_xticks(sorted(ticks))
     ax.set_xlabel("training contexts", fontsize=9, color=INK)
     title(ax, "distance of the best component, test contexts")
     quick = ": quick" if references[0].quick else ""

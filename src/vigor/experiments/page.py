@@ -79,7 +79,7 @@ def _interval(one: Summary, digits: int) -> str:
 def _overview(found: Sequence[Group]) -> str:
     """All methods with their usual settings."""
     head = ["task", "method", "seeds", "success", "paper", "mixture", "components, ranked (%)", "distance", "paper"]
-    head += ["working components", "distinct solutions", "seconds a seed"]
+    head += ["working", "distinct", "seconds"]
     rows = []
     for group in (group for groups in tables.usual(found).values() for group in groups):
         theirs, far = group.paper("success"), group.paper("distance")
@@ -101,8 +101,10 @@ def _overview(found: Sequence[Group]) -> str:
         )
     note = (
         "Test contexts, means over seeds. Success and distance are of the best component, chosen with ground truth, as "
-        "in the paper; the mixture's success is what a plan gives without it. Shortened runs (quick) only show that "
-        "everything works. Click on a column to sort by it."
+        "in the paper; the mixture's success is what a plan gives without it. Working: components that succeed in at "
+        "least half their samples; distinct: different solutions among them; seconds: a seed's share of the time that "
+        "the seeds trained together took. Shortened runs (quick) only show that everything works. Click on a column to "
+        "sort by it."
     )
     return section("Ours and the paper's", f"{table(head, rows)}<p class='facts'>{note}</p>") if rows else ""
 
@@ -113,7 +115,9 @@ def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
     for (task, quick), groups in tables.usual(found).items():
         path = folder / "figures" / f"{_file(task)}{'_quick' if quick else ''}.png"
         figures.save(charts.compared(groups), path)
-        body = f"<p class='facts'>Demonstrations: {escape('; '.join(sorted({one.demonstrations for one in groups})))}.</p>"
+        body = (
+            f"<p class='facts'>Demonstrations: {escape('; '.join(sorted({one.demonstrations for one in groups})))}.</p>"
+        )
         body += picture(path, "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12.")
         for (figure, split), name in MERITS.items():
             if split == "test" or any(group.paper(figure, split) for group in groups):

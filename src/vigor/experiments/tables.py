@@ -116,6 +116,8 @@ def ablation(found: Sequence[Group], reference: Group, name: str) -> list[Group]
         for group in found
         if group.varied == name and all(getattr(group, key) == getattr(reference, key) for key in same)
     ]
+    if not others:
+        return [reference]
     chosen = [reference, *others]
     numbers = all(isinstance(group.setting(name), int | float) for group in chosen)
     return sorted(chosen, key=lambda group: group.setting(name)) if numbers else chosen
