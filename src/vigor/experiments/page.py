@@ -115,9 +115,8 @@ def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
     for (task, quick), groups in tables.usual(found).items():
         path = folder / "figures" / f"{_file(task)}{'_quick' if quick else ''}.png"
         figures.save(charts.compared(groups), path)
-        body = (
-            f"<p class='facts'>Demonstrations: {escape('; '.join(sorted({one.demonstrations for one in groups})))}.</p>"
-        )
+        sources = escape("; ".join(sorted({group.demonstrations for group in groups})))
+        body = f"<p class='facts'>Demonstrations: {sources}.</p>"
         body += picture(path, "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12.")
         for (figure, split), name in MERITS.items():
             if split == "test" or any(group.paper(figure, split) for group in groups):

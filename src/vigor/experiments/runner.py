@@ -6,12 +6,14 @@ program. Rows are written by the process that started the benchmark, as they com
 
 import os
 import pickle
+import threading
 import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,9 +67,9 @@ def run(
 ) -> None:
     """Run all cells that the store does not have yet, and keep their rows.
 
-    A failed cell is kept with its error and not run again before the next start. When a worker dies, what it was doing
-    is done again; a cell whose worker dies a second time, when it is run alone, has failed. Cells that another benchmark in the
-    same folder is working on are left to it, and taken over should it end without having finished them.
+    A failed cell is kept with its error and not run again before the next start. When a worker dies, what was running
+    is run again; a cell whose worker dies a second time, when it is run alone, has failed. Cells that another benchmark
+    in the same folder is working on are left to it, and taken over should it end without having finished them.
     """
     with Claims(store.folder) as claims, _pool(place, len(cells)) as pool:
         board = _Board({cell.id: cell for cell in cells}, store, pool.workers)
@@ -83,7 +85,8 @@ def run(
                     # Another benchmark may have finished some meanwhile.
                     if missing := [cell for cell in claimed if not store.has(cell.id)]:
                         running[number] = missing
-                        yield number, pickle.dumps((measure, missing, store.folder.resolve(), place.device))
+                        what = pickle.dumps((measure, missing, store.folder.resolve(), place.device))
+                        yield number, None if place.scheduler else os.getpid(), what
 
             report(board.progress("", running))
             try:
@@ -173,8 +176,8 @@ class _Board:
 
 
 class _Pool(NamedTuple):
-    work: Callable[[Iterable[tuple[int, bytes]]], Iterable[tuple[int, list[Row]]]]
-    """Does numbered jobs and gives their numbers and rows, in whatever order they are finished."""
+    work: Callable[[Iterable[Any]], Iterable[tuple[int, list[Row]]]]
+    """Calls `_work` with many arguments and gives what it returns, in whatever order that comes."""
     workers: int
     """How many jobs run at the same time."""
     together: bool
@@ -188,7 +191,7 @@ def _pool(place: Place, cells: int) -> Iterator[_Pool]:
     except ImportError:
         raise UserError('the benchmark needs joblib; install it with pip install "vigor[benchmark]"') from None
 
-    def parallel(workers: int, ahead: int | str) -> Callable[[Iterable[tuple[int, bytes]]], Any]:
+    def parallel(workers: int, ahead: int | str) -> Callable[[Iterable[Any]], Any]:
         settings: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": ahead, "batch_size": 1}
         return lambda jobs: joblib.Parallel(workers, **settings)(joblib.delayed(_work)(*job) for job in jobs)
 
@@ -248,12 +251,28 @@ def _computes_on(device: Device) -> str:
     return jax.default_backend()
 
 
-def _work(number: int, job: bytes) -> tuple[int, list[Row]]:
+@cache
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it has ended, however that was."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if os.getpid() != parent:
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _work(number: int, parent: int | None, job: bytes) -> tuple[int, list[Row]]:
     """Run a job, given as (measure, cells, folder, device), in a worker.
 
-    It comes as bytes so that what cells import counts as their own time.
+    It comes as bytes so that what cells import counts as their own time. parent: the process that the worker belongs
+    to; a Dask worker belongs to none.
     """
     begun = time.perf_counter()
+    if parent is not None:
+        _end_with(parent)
     measure, cells, folder, device = pickle.loads(job)
     try:
         _computes_on(device)
