@@ -42,6 +42,11 @@ def sleeping(seconds):
     return partial(sleep, seconds)
 
 
+def telling(batch, folder):
+    """Says in which process it runs."""
+    return [found(cell) | {"device": str(os.getpid())} for cell in batch]
+
+
 def stumble(batch, folder):
     """Seed 1 fails, as long as a file says so."""
     if batch[0].setup.seed == 1 and (folder / "stumble").exists():

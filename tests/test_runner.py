@@ -231,6 +231,15 @@ def test_a_dask_worker_killed_in_the_middle_loses_and_repeats_nothing(tmp_path, 
     assert store.failures() == []
 
 
+def test_a_cluster_of_one_worker_computes_there_and_not_here(tmp_path, cluster):
+    address, (one, other) = cluster
+    other.kill()
+    store = Store(tmp_path / "benchmark")
+    store.begin()
+    runner.run(standins.cells(2), store, Place(address, device="cpu"), standins.telling)
+    assert {row["device"] for row in store.rows()} == {str(one.pid)}
+
+
 def test_a_scheduler_that_is_not_there_is_one_sentence(store, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(runner, "CONNECT", 1)

@@ -110,8 +110,8 @@ def results_table(result: dict[str, Any]) -> None:
 def benchmark_table(rows: Sequence[Row]) -> None:
     """Ours beside the paper's, for all methods with their usual settings."""
     table = Table(title="success of the best component, test contexts", title_justify="left")
-    for name in ("task", "method", "seeds", "paper", "ours", "95% interval", "mixture", "distance"):
-        table.add_column(name, justify="left" if name in ("task", "method") else "right")
+    for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
+        table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
     for group in (group for groups in tables.usual(tables.groups(rows)).values() for group in groups):
         success, theirs = group.summary("success"), group.paper("success")
         table.add_row(
@@ -120,9 +120,8 @@ def benchmark_table(rows: Sequence[Row]) -> None:
             str(success.seeds),
             f"{theirs.mean:.3f}" if theirs else "",
             f"{success.mean:.3f}",
-            f"{success.low:.3f} to {success.high:.3f}",
+            f"{success.low:.2f} to {success.high:.2f}",
             f"{group.summary('mixture').mean:.3f}",
-            f"{group.summary('distance').mean:.4f}",
         )
     _console.print(table)
 

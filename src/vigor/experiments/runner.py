@@ -196,7 +196,7 @@ def _pool(place: Place, cells: int) -> Iterator[_Pool]:
         return lambda jobs: joblib.Parallel(workers, **settings)(joblib.delayed(_work)(*job) for job in jobs)
 
     if place.scheduler is not None:
-        with _client(place.scheduler) as client, joblib.parallel_config("dask"):
+        with _client(place.scheduler) as client, joblib.parallel_config(_dask_backend()):
             together = client.submit(_computes_on, place.device, pure=False).result() != "cpu"
             # All jobs are handed over at once, so that workers that come later find some.
             yield _Pool(parallel(-1, "all"), sum(client.ncores().values()), together)
@@ -225,6 +225,17 @@ def _client(address: str) -> Iterator[Any]:
         except TimeoutError:
             raise UserError(f"the Dask scheduler at {address} has no workers; start some with `dask worker`") from None
         yield client
+
+
+def _dask_backend() -> Any:
+    """Joblib's, without its habit of computing in this process where the cluster has one worker so far."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            return max(2, super().effective_n_jobs(n_jobs))
+
+    return Backend()
 
 
 def _deaths() -> tuple[type[Exception], ...]:
