@@ -106,6 +106,14 @@ def test_ablations_that_the_demonstrations_do_not_allow_are_left_out():
     cells = suites.ablations(Choice(("panda-reacher",), ("vigor",), 1), FakeData(6, recordings=False))
     assert not [cell for cell in cells if cell.setup.raw]
     assert {cell.setup.train_contexts for cell in cells} == {2, 4, 6}
+    cells = suites.ablations(Choice(("box-pusher",), ("vigor",), 1), FakeData())
+    assert {cell.setup.descriptors for cell in cells} == {"geometric"}
+
+
+def test_quick_ablations_are_few():
+    cells = suites.ablations(Choice(quick=True), FakeData())
+    assert {cell.setup.task for cell in cells} == {"planar-reacher"}
+    assert {cell.varied for cell in cells} == {"", *suites.QUICK_ABLATIONS}
 
 
 def test_other_networks_are_about_as_large_as_the_usual_one():

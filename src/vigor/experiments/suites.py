@@ -55,14 +55,15 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Settings by method, with all values that are compared; a method's own value is among them or beside them."""
 
+_SMALL = {"layers": 2, "width": 32, "kernel": 5}
 QUICK: dict[str, dict[str, Any]] = {
-    "vigor": {"iterations": 40},
-    "em-drex": {"em_samples": 512, "epochs": 20, "learning_rate": 3e-4, "iterations": 40},
+    "vigor": {"iterations": 40} | {f"density_ratio.{name}": value for name, value in _SMALL.items()},
+    "em-drex": {"iterations": 40, "em_samples": 512, "epochs": 20, "learning_rate": 3e-4} | _SMALL,
     "bc-t": {"epochs": 3000},
     "bc-gmm-t": {"epochs": 3000},
 }
-"""Settings that make a method fast and poor."""
-QUICK_ABLATIONS = ("descriptors", "density_ratio.network", "components")
+"""Settings that make a method fast and poor, by dotted names."""
+QUICK_ABLATIONS = ("descriptors", "density_ratio.network", "em_components")
 QUICK_SEEDS = 2
 
 
@@ -114,10 +115,12 @@ def contexts(choice: Choice, data: Data) -> list[Cell]:
 def ablations(choice: Choice, data: Data) -> list[Cell]:
     """Every setting of appendix D changed, one after the other, and the usual ones."""
     cells = []
-    for task, name in choice.narrowed(REACHERS, tuple(ABLATIONS)[:1] if choice.quick else tuple(ABLATIONS)):
+    for task, name in choice.narrowed(REACHERS, tuple(ABLATIONS)):
         if name not in ABLATIONS:
             raise UserError(f"there are no ablations of {name}; choose from {', '.join(ABLATIONS)}")
-        settings = {key: ABLATIONS[name][key] for key in (QUICK_ABLATIONS if choice.quick else ABLATIONS[name])}
+        settings = {
+            key: values for key, values in ABLATIONS[name].items() if not choice.quick or key in QUICK_ABLATIONS
+        }
         for seed in choice.seed_numbers:
             usual = _usual(choice, data, task, name, seed)
             cells.append(usual)
@@ -133,18 +136,20 @@ SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "abla
 def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
     """A cell with a method's default settings."""
     config = preset(task, "default", name)
-    if choice.quick:
-        config = replace(config, **QUICK.get(name, {}))
     setup = Setup(task, None, name, seed, demos_per_context=DEMONSTRATIONS.get(task, 5), config=config)
+    for setting_name, value in QUICK.get(name, {}).items() if choice.quick else ():
+        setup = with_setting(setup, setting_name, value)
     placed = data.of(task)
     assert placed is not None
     return Cell(_learning_from(placed, setup), "", choice.quick)
 
 
 def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
-    """A cell with another value of a setting: the usual cell for its own value, none where demonstrations do not do."""
+    """A cell with another value of a setting: the usual cell for its own, none where task or demonstrations lack it."""
     if setting(asdict(usual.setup), name) == value:
         return [usual]
+    if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
+        return []
     setup = with_setting(usual.setup, name, value)
     if name == "density_ratio.network":
         # "Configured to be of similar size to the CNN" (appendix D).
