@@ -57,7 +57,7 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
 QUICK: dict[str, dict[str, Any]] = {
-    "vigor": {"iterations": 40} | {f"density_ratio.{name}": value for name, value in _SMALL.items()},
+    "vigor": {"iterations": 40, "samples": 50} | {f"density_ratio.{name}": value for name, value in _SMALL.items()},
     "em-drex": {"iterations": 40, "em_samples": 512, "epochs": 20, "learning_rate": 3e-4} | _SMALL,
     "bc-t": {"epochs": 3000},
     "bc-gmm-t": {"epochs": 3000},
@@ -106,9 +106,9 @@ def paper(choice: Choice, data: Data) -> list[Cell]:
 
 def contexts(choice: Choice, data: Data) -> list[Cell]:
     """Methods over the number of training contexts."""
-    chosen = choice.narrowed(("box-pusher",), WITH_CONTEXTS)
-    counts = CONTEXTS[1:3] if choice.quick else CONTEXTS
-    usual = [_usual(choice, data, task, name, seed) for task, name in chosen for seed in choice.seed_numbers]
+    chosen = choice.narrowed(("box-pusher",), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
+    counts, seeds = (CONTEXTS[1:3], range(1)) if choice.quick else (CONTEXTS, choice.seed_numbers)
+    usual = [_usual(choice, data, task, name, seed) for task, name in chosen for seed in seeds]
     return [cell for one in usual for count in counts for cell in _changed(one, data, "train_contexts", count)]
 
 
