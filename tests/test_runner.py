@@ -147,17 +147,17 @@ def test_a_benchmark_takes_over_from_another_that_is_killed(store, start):
 
 
 def test_two_hundred_small_cells_cost_little_more_than_their_own_times(tmp_path):
-    """A tenth at most; a busy machine has a second try."""
-    for number in range(2):
+    """A tenth at most, with workers that have been started before; a busy machine has a second try."""
+    for number, count in enumerate((2, 200, 200)):
         store = Store(tmp_path / str(number))
         store.begin()
         begun = time.monotonic()
-        runner.run(standins.cells(200), store, TWO, standins.sleeping(0.08))
+        runner.run(standins.cells(count), store, TWO, standins.sleeping(0.1))
         taken = time.monotonic() - begun
         rows = store.rows()
-        assert len(rows) == 200
+        assert len(rows) == count
         own = sum(row["seconds"] for row in rows) / TWO.workers
-        if taken <= 1.1 * own:
+        if count == 200 and taken <= 1.1 * own:
             return
     pytest.fail(f"{taken:.2f} s for {own:.2f} s of work")
 

@@ -154,7 +154,7 @@ class _Board:
         self.seconds[row["setup"]["task"], row["setup"]["method"]].append(row["seconds"] / row["together"])
 
     def progress(self, last: str, running: dict[int, list["Cell"]]) -> Progress:
-        """running: jobs that have been handed out; those of a Dask cluster wait there until a worker is free."""
+        """running: jobs that have been handed out; some of them wait until a worker is free."""
         busy = [len(job) for job in running.values()][: self.workers]
         return Progress(len(self.cells), len(self.done), len(self.failed), sum(busy), self._left(), last)
 
@@ -205,7 +205,8 @@ def _pool(place: Place, cells: int) -> Iterator[_Pool]:
     else:
         workers = max(1, min(place.workers or joblib.cpu_count(), cells))
         with joblib.parallel_config("loky"):
-            yield _Pool(parallel(workers, workers), workers, False)
+            # Each worker has its next job waiting, so that none waits for a job.
+            yield _Pool(parallel(workers, 2 * workers), workers, False)
 
 
 @contextmanager
