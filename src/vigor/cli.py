@@ -1,4 +1,4 @@
-"""The command line: `vigor train`, `evaluate`, `report`, `plan`, `export`, `show` and `demos`."""
+"""The command line: `vigor train`, `evaluate`, `report`, `plan`, `export`, `show`, `benchmark` and `demos`."""
 
 import argparse
 import dataclasses
@@ -17,10 +17,10 @@ from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, arg, 
 
 from vigor import presets
 from vigor.algorithm import Config
+from vigor.device import Device, use_device
 from vigor.errors import UserError
 from vigor.methods import METHODS, method
 
-Device = Literal["auto", "cpu", "gpu"]
 TaskName = Annotated[str, arg(metavar="TASK")]
 RunFolder = Annotated[Path, arg(metavar="RUN")]
 Folder = Annotated[Path, arg(metavar="DIR")]
@@ -75,10 +75,39 @@ class Evaluate:
 
 @dataclass(frozen=True)
 class Report:
-    """Draw a run's figures and write its report.html again."""
+    """Draw the figures of a run or a benchmark and write its report.html again."""
 
     run: Positional[RunFolder]
-    """Folder of the run."""
+    """Folder of the run or the benchmark."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Repeat the paper's experiments with ours beside its figures. Start it again to go on where it stopped."""
+
+    suite: Positional[Literal["paper", "ablations", "contexts"]]
+    """All methods on all tasks, the ablations of appendix D, or the box pusher over the number of training contexts."""
+    tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...")] = ()
+    """Only these tasks."""
+    methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...")] = ()
+    """Only these methods."""
+    seeds: int = 10
+    """Seeds 0, 1, ... of each configuration."""
+    quick: bool = False
+    """One task, two seeds and shortened runs: to see in a few minutes that everything works."""
+    data: Annotated[tuple[Literal["published"], Path] | None, arg(metavar="published PATH")] = None
+    """Learn from the human demonstrations in a clone of github.com/NiklasFreymuth/VIGOR, where a task has any. Default:
+    demonstrations that come with the task, or that it generates."""
+    backend: Literal["local", "dask"] = "local"
+    """Processes of this machine, or the workers of a Dask cluster."""
+    scheduler: str | None = None
+    """Address of the Dask scheduler, for instance tcp://127.0.0.1:8786."""
+    workers: int | None = None
+    """Processes of this machine. Default: one a core; a GPU trains all seeds of a configuration in one."""
+    device: Device = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    out: Path | None = None
+    """Folder of the benchmark, new or begun. Default: runs/benchmark, with -quick and -published where they apply."""
 
 
 @dataclass(frozen=True)
@@ -271,6 +300,7 @@ def _parse(given: list[str], defaults: Train) -> Any:
         | Annotated[Plan, subcommand("plan")]
         | Annotated[Export, subcommand("export")]
         | Annotated[Show, subcommand("show")]
+        | Annotated[Benchmark, subcommand("benchmark")]
         | Annotated[DemosCommand, subcommand("demos")],
         args=given,
         prog="vigor",
@@ -287,30 +317,20 @@ def _run(command: Any, given: list[str]) -> None:
             _evaluate(command)
         case Report():
             from vigor import run
+            from vigor.experiments import page
+            from vigor.experiments.store import is_benchmark
 
-            print(run.draw(command.run))
+            print(page.write_report(command.run) if is_benchmark(command.run) else run.draw(command.run))
         case Plan():
             _plan(command)
         case Export():
             _export(command)
         case Show():
             _show(command)
+        case Benchmark():
+            _benchmark(command)
         case DemosCommand():
             _demos(command.action)
-
-
-def _use_device(device: Device) -> None:
-    import jax
-
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
-    jax.config.update("jax_compilation_cache_dir", str(cache))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    if device != "auto":
-        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
-    try:
-        jax.devices()
-    except RuntimeError:
-        raise UserError(f"there is no {device} that JAX can use here; choose another --device") from None
 
 
 def _train(command: Train, given: list[str]) -> None:
@@ -318,7 +338,7 @@ def _train(command: Train, given: list[str]) -> None:
     from vigor.tasks import load_task
     from vigor.terminal import progress_bar, results_table
 
-    _use_device(command.device)
+    use_device(command.device)
     if command.resume is not None:
         plain = type(command)(task=command.task, resume=command.resume, device=command.device)
         if command != dataclasses.replace(plain, config=presets.preset(command.task)):
@@ -384,6 +404,37 @@ def _free_folder(task: str, method: str) -> Path:
     return folder
 
 
+def _benchmark(command: Benchmark) -> None:
+    from vigor.experiments import page, runner, suites
+    from vigor.experiments.cell import measure
+    from vigor.experiments.data import Data
+    from vigor.experiments.store import Store
+    from vigor.terminal import benchmark_table, cells_bar
+
+    if (command.backend == "dask") != (command.scheduler is not None):
+        raise UserError("--backend dask and --scheduler ADDRESS belong together; give both or neither")
+    if command.workers is not None and not 1 <= command.workers <= 1000:
+        raise UserError(f"--workers must be from 1 to 1000, not {command.workers}")
+    tasks = tuple(map(_absolute, command.tasks))
+    choice = suites.Choice(tasks, command.methods, command.seeds, command.quick)
+    published = command.data[1].resolve() if command.data else None
+    name = f"benchmark{'-quick' if command.quick else ''}{'-published' if published else ''}"
+    folder = command.out if command.out is not None else Path("runs") / name
+    place = runner.Place(command.scheduler, command.workers, command.device)
+    store, data = Store(folder), Data(folder, published)
+    # What does not fit together shows here, before there is a folder.
+    cells = suites.SUITES[command.suite](choice, data)
+    store.begin()
+    data.save()
+    with cells_bar() as show:
+        runner.run(cells, store, place, measure, show)
+    benchmark_table(store.rows())
+    print(f"Report: {page.write_report(folder)}")
+    if failed := store.failures():
+        print(f"vigor: {len(failed)} cells failed, see the report; start again to run them again", file=sys.stderr)
+        sys.exit(1)
+
+
 def _evaluate(command: Evaluate) -> None:
     from vigor import evaluation, run
     from vigor.terminal import results_table
@@ -391,7 +442,7 @@ def _evaluate(command: Evaluate) -> None:
     fits = command.samples is None or 1 <= command.samples <= 10**5
     if not fits or not 0 <= command.seed < 2**32:
         raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
-    _use_device("auto")
+    use_device("auto")
     setup, task, learned = run.load_policies(command.run)
     judged = evaluation.evaluate(task, learned, command.samples, command.seed)
     results_table({"task": task.name, "method": setup.method, "train": judged.train, "test": judged.test})
@@ -407,7 +458,7 @@ def _plan(command: Plan) -> None:
         raise UserError("--samples must be from 0 to 10,000 and --seed from 0 to 2**32 - 1")
     if command.out is not None and (command.out.suffix != ".json" or command.out.is_dir()):
         raise UserError(f"--out must be a .json file, not {command.out}")
-    _use_device(command.device)
+    use_device(command.device)
     shapes = tuple(constraints.parse(text) for text in command.keep_out)
     planner = plan.load(command.run, command.every)
     contexts: Any = command.context
@@ -451,7 +502,7 @@ def _export(command: Export) -> None:
 
     if command.urdf is None and (command.joints or command.acceleration is not None):
         raise UserError("--joints and --acceleration belong to a robot that --urdf describes")
-    _use_device("cpu")
+    use_device("cpu")
     made = _load_plans(command.plan)
     _, solution = _chosen(made, command.context, command.solution)
     limits = made.constraints
@@ -474,7 +525,7 @@ def _export(command: Export) -> None:
 def _show(command: Show) -> None:
     from vigor import figures
 
-    _use_device("cpu")
+    use_device("cpu")
     stem = command.plan / "plan" if command.plan.is_dir() else command.plan
     path = command.out or stem.with_suffix(".png")
     if path.suffix not in (".png", ".mp4") or path.is_dir():
@@ -496,7 +547,7 @@ def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> Non
     from vigor import demonstrations, figures, importers, recordings, terminal
     from vigor.tasks import TASKS, load_task
 
-    _use_device("cpu")
+    use_device("cpu")
     match command:
         case DemosGenerate():
             task = load_task(command.task)

@@ -74,7 +74,7 @@ def traces(
     figure, panels = _panels(room, regions, 0.0 if success is None else 0.25)
     for index, views, (means, drawn), targets, edges in zip(shown, panels, plans, regions, outlines, strict=True):
         rates = np.ones(len(means)) if success is None else np.asarray(success)[index]
-        _title(views[0][1], _name(policies, index))
+        title(views[0][1], _name(policies, index))
         _draw_outlines(views[0][1], edges)
         for axes, ax in views:
             _draw_regions(ax, axes, targets)
@@ -91,7 +91,7 @@ def traces(
     note = "outlined: mean of a component, thin: its samples" + ("" if success is None else ", percent: their success")
     keys = _component_keys(policies) + _region_keys(regions[0]) + _outline_keys(outlines[0])
     keys += [_key("demonstration", QUIET, 0.8)] if min(shown) < len(known) else []
-    _finish(figure, f"{task.name}: movements of the end effector", keys, note)
+    finish(figure, f"{task.name}: movements of the end effector", keys, note)
     return figure
 
 
@@ -119,7 +119,7 @@ def distances(
     grid = figure.subplots(len(names), len(shown), squeeze=False, sharex=True, sharey="row")
     for column, index in enumerate(shown):
         means, drawn = _plans(task, policies, index, samples)
-        _title(grid[0, column], _name(policies, index))
+        title(grid[0, column], _name(policies, index))
         for row, region in enumerate(task.regions(policies.contexts[index])):
             ax = grid[row, column]
             for own in known[index : index + 1] if index < policies.training else known:
@@ -129,7 +129,7 @@ def distances(
             for component, points in enumerate(means):
                 _draw_mean(ax, _over_phase(_ranges(points, region)).T, component, 1.4)
             ax.axhline(region.radius, color=INK, linewidth=0.9, linestyle="--", label="radius")
-            _clean(ax)
+            clean(ax)
             ax.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", ".5", "1"])
         grid[-1, column].set_xlabel("phase", fontsize=9, color=INK)
     for row, name in enumerate(names):
@@ -137,7 +137,7 @@ def distances(
         grid[row, 0].set_ylim(bottom=0)
     keys = [*_component_keys(policies), _key("radius", INK, 0.9)]
     keys += [_key("demonstration", QUIET, 0.8)] if known else []
-    _finish(figure, f"{task.name}: distance to the targets", keys, "outlined: mean of a component, thin: its samples")
+    finish(figure, f"{task.name}: distance to the targets", keys, "outlined: mean of a component, thin: its samples")
     return figure
 
 
@@ -153,7 +153,7 @@ def plans(made: Plans) -> Figure:
     room = [points for group in groups for points in group if len(points)]
     figure, panels = _panels([*room, *_outline_points(outlines)], regions, 0.25)
     for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
-        _title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
+        title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
         _draw_outlines(views[0][1], outlines[number])
         ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
         for axes, ax in views:
@@ -178,7 +178,7 @@ def plans(made: Plans) -> Figure:
     keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if made.constraints.keep_out else []
     some = f", {len(shown)} of {len(made.plans)} contexts shown" if len(shown) < len(made.plans) else ""
     note = "dotted: fails or violates a constraint\npercent: success of samples around it"
-    _finish(figure, f"{task.name}: plans{some}", keys, note)
+    finish(figure, f"{task.name}: plans{some}", keys, note)
     return figure
 
 
@@ -196,7 +196,7 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
     outlines = [task.outlines(contexts[index]) for index in shown]
     figure, panels = _panels([*points, *_outline_points(outlines)], regions)
     for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
-        _title(views[0][1], f"context {index + 1}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
+        title(views[0][1], f"context {index + 1}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
         _draw_outlines(views[0][1], edges)
         for axes, ax in views:
             _draw_regions(ax, axes, targets)
@@ -205,7 +205,7 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
         _draw_arm(views[0][1], paths[0], targets, _colour(0))
     some = f", {len(shown)} of {len(demonstrated)} contexts shown" if len(shown) < len(demonstrated) else ""
     keys = _region_keys(regions[0]) + _outline_keys(outlines[0])
-    _finish(figure, f"{task.name}: {len(joints)} demonstrations{some}", keys)
+    finish(figure, f"{task.name}: {len(joints)} demonstrations{some}", keys)
     return figure
 
 
@@ -225,7 +225,7 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
         ax.plot([], [], color="#b5b5b5", linewidth=1.0, label="components, ranked")
         ax.set_ylim(-0.03, 1.03)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        _title(ax, f"success, {SPLITS[split]} contexts")
+        title(ax, f"success, {SPLITS[split]} contexts")
     for split in splits:
         style = "--" if split == "train" else "-"
         values = _values(metrics, split, "distance_best")
@@ -233,10 +233,10 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
         for name, colour in (("working components", PALETTE[3]), ("distinct solutions", PALETTE[2])):
             values = _values(metrics, split, "versatility", name.replace(" ", "_"))
             versatility.plot(iterations, values, style, color=colour, label=f"{name}, {SPLITS[split]}")
-    _title(distance, "distance of the best component")
-    _title(versatility, "versatility per context")
+    title(distance, "distance of the best component")
+    title(versatility, "versatility per context")
     for ax in (*success, distance, versatility):
-        _clean(ax)
+        clean(ax)
         for line in ax.lines if len(metrics) == 1 else ():  # A line of one point cannot be seen.
             line.set_marker("o")
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
@@ -244,7 +244,7 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
         ax.legend(fontsize=8, frameon=False, labelcolor=INK)
     distance.set_ylim(bottom=0)
     versatility.set_ylim(bottom=0)
-    _finish(figure, f"{task.name}: learning", [])
+    finish(figure, f"{task.name}: learning", [])
     return figure
 
 
@@ -379,7 +379,7 @@ def _panels(
 
 
 def _set_plane(ax: Axes, limits: np.ndarray) -> None:
-    _clean(ax)
+    clean(ax)
     ax.set(xlim=limits[:, 0], ylim=limits[:, 1], aspect="equal")
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
@@ -401,7 +401,7 @@ def _set_space(ax: Any, limits: np.ndarray) -> None:
         axis._axinfo["grid"].update(color=FAINT, linewidth=0.6)
 
 
-def _clean(ax: Axes) -> None:
+def clean(ax: Axes) -> None:
     """A light frame and grid."""
     ax.spines[:].set_color(FAINT)
     ax.tick_params(labelsize=8, length=0, colors=QUIET)
@@ -409,7 +409,7 @@ def _clean(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def _title(ax: Axes, text: str) -> None:
+def title(ax: Axes, text: str) -> None:
     ax.set_title(text, fontsize=10, color=INK, loc="left")
 
 
@@ -516,7 +516,7 @@ def _region_keys(regions: Sequence[Region]) -> list[Artist]:
     return [Patch(facecolor=SHADES[i % len(SHADES)], label=region.label, **style) for i, region in enumerate(regions)]
 
 
-def _finish(figure: Figure, title: str, keys: list[Artist], note: str = "") -> None:
+def finish(figure: Figure, title: str, keys: list[Artist], note: str = "") -> None:
     """Headline above, legend and a note below."""
     figure.suptitle(title, fontsize=12, color=INK, weight="bold")
     if keys:

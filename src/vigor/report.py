@@ -31,11 +31,11 @@ def write_report(run_folder: Path) -> Path:
             f"`vigor train TASK --resume {run_folder}`, or name the folder of a finished run"
         )
     result, config = _read(run_folder / "result.json"), _read(run_folder / "config.json")
-    title = f"{_word(result.get('task'))}: {_word(result.get('method'))}"
-    body = [_cards(result), _section("Success and versatility", _splits_table(result))]
+    title = f"{word(result.get('task'))}: {word(result.get('method'))}"
+    body = [_cards(result), section("Success and versatility", _splits_table(result))]
     for split, name in SPLITS.items():
         contexts = _get(result, split, "contexts")
-        body += [_section(name.capitalize(), _contexts_table(contexts))] if contexts else []
+        body += [section(name.capitalize(), _contexts_table(contexts))] if contexts else []
     body += [_figures(run_folder / "figures"), _settings(config)]
     page = PAGE.substitute(title=title, facts=_facts({**config, **result}), body="\n".join(body))
     files.write_text(run_folder / "report.html", page)
@@ -56,7 +56,7 @@ def _get(value: Any, *keys: str) -> Any:
     return value
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
     """A value as HTML: numbers short, everything else escaped, a dash for nothing."""
     if value is None:
         return "&ndash;"
@@ -64,52 +64,52 @@ def _word(value: Any) -> str:
 
 
 def _words(values: Any) -> str:
-    return ", ".join(map(_word, values)) if isinstance(values, list) else _word(values)
+    return ", ".join(map(word, values)) if isinstance(values, list) else word(values)
 
 
-def _percent(value: Any) -> str:
-    return f"{100 * value:.1f}%" if isinstance(value, int | float) else _word(value)
+def percent(value: Any) -> str:
+    return f"{100 * value:.1f}%" if isinstance(value, int | float) else word(value)
 
 
 def _plain(name: str) -> str:
     return escape(name.replace("_", " "))
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of cells that are HTML already."""
     top = "".join(f"<th>{cell}</th>" for cell in head)
     lines = ("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _section(title: str, body: str) -> str:
+def section(title: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{body}</section>"
 
 
-def _cells(rates: Any) -> str:
+def rate_cells(rates: Any) -> str:
     """Success rates in percent as small cells, from white for 0 to blue for 1."""
     if not isinstance(rates, list):
-        return _word(rates)
+        return word(rates)
     cells = []
     for rate in rates:
         share = min(max(float(rate), 0.0), 1.0) if isinstance(rate, int | float) else 0.0
         colour = ", ".join(str(round(255 + share * (full - 255))) for full in (0, 95, 158))
         style = f"background: rgb({colour}); color: {'#fff' if share > 0.5 else '#1d2329'}"
-        text = f"{100 * rate:.0f}" if isinstance(rate, int | float) else _word(rate)
+        text = f"{100 * rate:.0f}" if isinstance(rate, int | float) else word(rate)
         cells.append(f'<span class="cell" style="{style}">{text}</span>')
     return "".join(cells)
 
 
 def _facts(known: Mapping[str, Any]) -> str:
     """One line on how the run was made."""
-    return " · ".join(f"{_plain(name)} <b>{_word(known[name])}</b>" for name in FACTS if known.get(name) is not None)
+    return " · ".join(f"{_plain(name)} <b>{word(known[name])}</b>" for name in FACTS if known.get(name) is not None)
 
 
 def _cards(result: Mapping[str, Any]) -> str:
     """The numbers that matter, of test contexts where there are any; success stands beside versatility."""
     split = "test" if result.get("test") else "train"
-    best, mixture = (_percent(_get(result, split, f"success_{name}")) for name in ("best", "mixture"))
-    solutions = _word(_get(result, split, "versatility", "distinct_solutions"))
+    best, mixture = (percent(_get(result, split, f"success_{name}")) for name in ("best", "mixture"))
+    solutions = word(_get(result, split, "versatility", "distinct_solutions"))
     cards = (
         (best, "success of the best component", f"mean over {SPLITS[split]}"),
         (mixture, "success of the mixture", "what a plan gives, without knowing which component is best"),
@@ -126,16 +126,16 @@ def _splits_table(result: Mapping[str, Any]) -> str:
     rows = (
         [
             name,
-            _percent(_get(result, split, "success_best")),
-            _percent(_get(result, split, "success_mixture")),
-            _cells(_get(result, split, "success_components")),
-            _word(_get(result, split, "distance_best")),
-            *(_word(_get(result, split, "versatility", key)) for key in VERSATILITY),
+            percent(_get(result, split, "success_best")),
+            percent(_get(result, split, "success_mixture")),
+            rate_cells(_get(result, split, "success_components")),
+            word(_get(result, split, "distance_best")),
+            *(word(_get(result, split, "versatility", key)) for key in VERSATILITY),
         ]
         for split, name in SPLITS.items()
         if result.get(split)
     )
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _contexts_table(contexts: Sequence[Mapping[str, Any]]) -> str:
@@ -144,13 +144,13 @@ def _contexts_table(contexts: Sequence[Mapping[str, Any]]) -> str:
         [
             str(number),
             _words(_get(entry, "context")),
-            _cells(_get(entry, "success")),
+            rate_cells(_get(entry, "success")),
             _words(_get(entry, "distance")),
-            _word(_get(entry, "versatility", "distinct_solutions")),
+            word(_get(entry, "versatility", "distinct_solutions")),
         ]
         for number, entry in enumerate(contexts, start=1)
     )
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _figures(folder: Path) -> str:
@@ -158,20 +158,25 @@ def _figures(folder: Path) -> str:
     parts = []
     for name, caption in FIGURES.items():
         if (folder / name).is_file():
-            data = base64.b64encode((folder / name).read_bytes()).decode("ascii")
-            image = f'<img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
-            parts.append(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>")
-    return _section("Figures", "".join(parts)) if parts else ""
+            parts.append(picture(folder / name, caption))
+    return section("Figures", "".join(parts)) if parts else ""
+
+
+def picture(path: Path, caption: str) -> str:
+    """A PNG inside the page."""
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    image = f'<img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _settings(config: Mapping[str, Any]) -> str:
     """How to repeat the run, and every setting under its dotted name."""
     command = config.get("command")
     text = shlex.join(map(str, command)) if isinstance(command, list) else command
-    repeat = _section("Repeat this run", f"<pre>{_word(text)}</pre>") if text else ""
+    repeat = section("Repeat this run", f"<pre>{word(text)}</pre>") if text else ""
     rows = ((escape(name), f"<code>{escape(str(value))}</code>") for name, value in _flat(config))
-    table = _table(["setting", "value"], rows)
-    return f"{repeat}<section><details><summary>Settings</summary>{table}</details></section>"
+    settings = table(["setting", "value"], rows)
+    return f"{repeat}<section><details><summary>Settings</summary>{settings}</details></section>"
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -194,6 +199,7 @@ body { margin: 0; background: #f5f7f9; color: var(--ink); font: 15px/1.5 system-
 main { max-width: 1120px; margin: 0 auto; padding: 36px 20px 60px; }
 h1 { margin: 0; font-size: 28px; }
 h2, summary { margin: 0 0 12px; font-size: 17px; font-weight: 600; }
+h3 { margin: 20px 0 6px; font-size: 15px; font-weight: 600; }
 .facts { margin: 4px 0 24px; color: var(--quiet); }
 .facts b { color: var(--ink); font-weight: 600; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(230px, 1fr)); gap: 16px; }

@@ -12,7 +12,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from vigor import __version__, algorithm, checkpoints, demonstrations, evaluation, files, policies, recordings
@@ -107,7 +108,7 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
     # Settings that do not fit together show here, before there is a folder.
     way = method(setup.method)
     jax.eval_shape(partial(way.start, prepared[0], setup.config), _data(way, setup, prepared))
-    setup = dataclasses.replace(setup, fingerprint=_fingerprint(setup, prepared[1]))
+    setup = dataclasses.replace(setup, fingerprint=fingerprint(setup, prepared[1]))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         files.write_json(folder / CONFIG, dataclasses.asdict(setup), new=True)
@@ -119,12 +120,20 @@ def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambd
 
 def _data(way: Method, setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> Any:
     """What the method learns from, as a batch of one run."""
-    task, shown, split = prepared
-    problem = algorithm.problem(task, shown, split, setup.seed, setup.raw)
-    return way.prepare(task, setup.config, jax.tree.map(lambda leaf: leaf[None], problem))
+    return batch(way, [setup], [prepared])
 
 
-def _fingerprint(setup: Setup, shown: Demonstrations) -> str:
+def batch(way: Method, setups: Sequence[Setup], prepared: Sequence[tuple[Task, Demonstrations, Split]]) -> Any:
+    """What a method learns from, as a batch of runs that differ in their seeds alone."""
+    problems = [
+        algorithm.problem(task, shown, split, setup.seed, setup.raw)
+        for setup, (task, shown, split) in zip(setups, prepared, strict=True)
+    ]
+    return way.prepare(prepared[0][0], setups[0].config, jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems))
+
+
+def fingerprint(setup: Setup, shown: Demonstrations) -> str:
+    """Of the demonstrations and of the task's file."""
     digest = hashlib.sha256()
     for array in (shown.contexts, shown.context_of, shown.weights):
         digest.update(np.ascontiguousarray(array).tobytes())
@@ -140,7 +149,7 @@ def _prepare_again(setup: Setup, folder: Path) -> tuple[Task, Demonstrations, Sp
         prepared = prepare(setup)
     except UserError as error:
         raise UserError(f"the run in {folder} needs what it was begun with: {error}") from None
-    if setup.fingerprint and setup.fingerprint != _fingerprint(setup, prepared[1]):
+    if setup.fingerprint and setup.fingerprint != fingerprint(setup, prepared[1]):
         raise UserError(
             f"the demonstrations or the task file of the run in {folder} have changed since it began; put the old ones "
             "back or start a new run"
@@ -232,7 +241,7 @@ def _carry_on(
                 if done < stop:
                     report(Progress(done, steps, time.perf_counter() - begun, last))
             if done == stop:
-                current = _policies(split, way.mixtures(task, config, data, states))
+                current = policies_of(split, way.mixtures(task, config, data, states))
                 judged = evaluation.evaluate(task, current)
                 row = {
                     "iteration": done,
@@ -251,14 +260,14 @@ def _carry_on(
     seconds = time.perf_counter() - begun
     report(Progress(done, steps, seconds, last))
     checkpoints.merge_networks(folder)
-    learned = _policies(split, way.mixtures(task, config, data, states))
+    learned = policies_of(split, way.mixtures(task, config, data, states))
     return _finish(setup, folder, task, shown, learned, steps, seconds)
 
 
-def _policies(split: Split, mixtures: Mixture) -> Policies:
-    """The policies of the only run in a batch."""
+def policies_of(split: Split, mixtures: Mixture, number: int = 0) -> Policies:
+    """The policies of one run of a batch."""
     contexts = np.concatenate([split.train_contexts, split.test_contexts])
-    return Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[0], mixtures))
+    return Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[number], mixtures))
 
 
 def _parts(judged: evaluation.Evaluation) -> dict[str, Any]:

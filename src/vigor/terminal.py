@@ -1,7 +1,8 @@
 """What the command line shows: a progress bar with the figures that matter, and tables."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from rich.table import Table
 
 from vigor import demonstrations
 from vigor.demonstrations import Demonstrations
+from vigor.experiments import tables
+from vigor.experiments.runner import Progress as Cells
+from vigor.experiments.store import Row
 from vigor.run import Progress as Step
 from vigor.solutions import Plans
 from vigor.tasks import Task
@@ -53,6 +57,28 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
 
+@contextmanager
+def cells_bar() -> Iterator[Callable[[Cells], None]]:
+    """A function that shows a benchmark's progress: a bar on a terminal, a plain line a cell in a log."""
+    if not _console.is_terminal:
+        yield lambda cells: print(f"{_counts(cells)}{f'; {cells.last}' if cells.last else ''}", flush=True)
+        return
+    with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=_console) as bar:
+        row = bar.add_task("", total=None)
+
+        def show(cells: Cells) -> None:
+            if "failed" in cells.last:
+                bar.console.print(cells.last)
+            bar.update(row, description=_counts(cells), completed=cells.done, total=cells.total)
+
+        yield show
+
+
+def _counts(cells: Cells) -> str:
+    left = "" if cells.seconds_left is None else f", {timedelta(seconds=round(cells.seconds_left))} left"
+    return f"{cells.done} of {cells.total} cells done, {cells.running} running, {cells.failed} failed{left}"
+
+
 def _log(step: Step) -> None:
     if step.iteration % 50 == 0 or step.iteration == step.iterations:
         print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)
@@ -82,6 +108,25 @@ def results_table(result: dict[str, Any]) -> None:
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
+    _console.print(table)
+
+
+def benchmark_table(rows: Sequence[Row]) -> None:
+    """Ours beside the paper's, for all methods with their usual settings."""
+    table = Table(title="success of the best component, test contexts", title_justify="left")
+    for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
+        table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
+    for group in (group for groups in tables.usual(tables.groups(rows)).values() for group in groups):
+        success, theirs = group.summary("success"), group.paper("success")
+        table.add_row(
+            group.task,
+            group.name,
+            str(success.seeds),
+            f"{theirs.mean:.3f}" if theirs else "",
+            f"{success.mean:.3f}",
+            f"{success.low:.2f} to {success.high:.2f}",
+            f"{group.summary('mixture').mean:.3f}",
+        )
     _console.print(table)
 
 

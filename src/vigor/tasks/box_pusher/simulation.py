@@ -63,12 +63,20 @@ def roll_out(paths: np.ndarray, arm: scene.Arm = "capsules") -> Rollouts:
     return Rollouts(np.concatenate(states), np.concatenate(tips))
 
 
+def _cores() -> int:
+    """Cores that this process may use: those that it was told to in OMP_NUM_THREADS, or all."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _roll_out(paths: np.ndarray, arm: scene.Arm) -> tuple[np.ndarray, np.ndarray]:
     model = scene.model(arm)
     steps, hold = round(SECONDS / scene.TIMESTEP), round(HOLD / scene.TIMESTEP)
     controls = control.follow(paths, steps, hold)
     begin = initial_states(paths[:, 0], arm)
-    threads = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(paths))
+    threads = min(_cores(), len(paths))
     data = [mujoco.MjData(model) for _ in range(threads)]
     with mujoco.rollout.Rollout(nthread=threads if threads > 1 else 0) as pool:
         states, sensors = pool.rollout(model, data, begin, controls)

@@ -1,0 +1,63 @@
+"""The demonstrations that a benchmark's cells learn from, kept in its folder, where all workers find them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from vigor import demonstrations, importers, recordings
+from vigor.demonstrations import Demonstrations
+from vigor.tasks import Task, load_task
+
+PUBLISHED = {"planar-reacher": ("published", "published-raw"), "panda-reacher": ("published",)}
+"""What the authors published of a task."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Demonstrations and where they are."""
+
+    place: str
+    """Relative to the benchmark's folder."""
+    shown: Demonstrations
+
+    def suffice(self, contexts: int, per_context: int) -> bool:
+        """Whether so many contexts have so many demonstrations."""
+        return bool(np.sum(np.unique(self.shown.context_of, return_counts=True)[1] >= per_context) >= contexts)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Demonstrations by task. They are read or made when asked for, and written by `save`."""
+
+    folder: Path
+    """The benchmark's."""
+    published: Path | None = None
+    """Where the authors' human demonstrations lie. Tasks that they did not publish, and all without it, have those of
+    their own: shipped with them, or generated."""
+    known: dict[str, Placed] = field(default_factory=dict, init=False)
+    """By place."""
+
+    def of(self, task: str, raw: bool = False) -> Placed | None:
+        """A task's demonstrations; those that are learned from raw must have recordings, or there are none."""
+        kind = ("published-raw" if raw else "published") if self.published and task in PUBLISHED else "own"
+        if kind != "own" and kind not in PUBLISHED[task]:
+            return None
+        loaded = load_task(task)
+        place = f"data/{kind}/{loaded.name}"
+        if place not in self.known:
+            self.known[place] = Placed(place, self._shown(loaded, kind, self.folder / place))
+        placed = self.known[place]
+        return None if raw and placed.shown.recordings is None else placed
+
+    def _shown(self, task: Task, kind: str, folder: Path) -> Demonstrations:
+        if self.published and kind != "own":
+            return importers.import_demonstrations(task, kind, self.published)
+        if (folder / demonstrations.HEADER).exists():
+            return demonstrations.load(folder, task)
+        return demonstrations.load(task.shipped, task) if task.shipped else recordings.generate(task, seed=0)
+
+    def save(self) -> None:
+        """Write all demonstrations that were asked for into the folder."""
+        for place, placed in self.known.items():
+            demonstrations.save(placed.shown, self.folder / place)

@@ -1,0 +1,183 @@
+"""What the benchmark runs: plain functions that list cells.
+
+`paper`: every method on every task (Figures 3, 4, 8, 12). `ablations`: one setting after the other changed (appendix D,
+Figures 13 to 16). `contexts`: the box pusher over the number of training contexts (Figure 4, right).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from typing import Any
+
+import jax
+
+from vigor import networks, run
+from vigor.errors import UserError
+from vigor.experiments.cell import Cell, setting, with_setting
+from vigor.experiments.data import Data, Placed
+from vigor.methods import METHODS, method
+from vigor.networks import Architecture
+from vigor.presets import preset
+from vigor.run import Setup
+from vigor.tasks import TASKS, load_task
+
+REACHERS = ("planar-reacher", "panda-reacher")
+DEMONSTRATIONS = {"box-pusher": 3}
+"""Demonstrations of each training context where they are not 5 (Table 4)."""
+CONTEXTS = (3, 6, 12, 18, 24)
+"""Training contexts of the box pusher."""
+WITH_CONTEXTS = ("vigor", "em-drex", "bc-t", "gail")
+"""Methods that Figure 4 shows over them."""
+
+# The paper's figures of the ablations are not in its text: these values lie around those that it uses throughout.
+ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "vigor": {
+        "descriptors": ("geometric", "angles", "jointwise"),
+        "raw": (False, True),
+        "density_ratio.network": ("cnn", "mlp", "lstm"),
+        "components": (1, 2, 3, 4, 5),
+        "density_ratio.networks": (1, 2, 5, 10),
+        "density_ratio.loss": ("stepwise", "trajectory"),
+        "train_contexts": (2, 4, 6, 9, 12),
+        "demos_per_context": (1, 2, 3, 5, 10),
+        "density_ratio.layers": (1, 2, 3, 4),
+        "density_ratio.width": (16, 32, 64, 128),
+    },
+    "em-drex": {
+        "em_components": (1, 3, 5),
+        "base_noise": (0.1, 0.3, 1.0),
+        "noise_levels": (2, 5, 10),
+        "noise_multiplier": (2.0, 5.0, 10.0),
+        "reward_scale": (10.0, 100.0, 1000.0),
+        "layers": (1, 2, 3, 4),
+        "width": (32, 64, 128),
+    },
+}
+"""Settings by method, with all values that are compared; a method's own value is among them or beside them."""
+
+_SMALL = {"layers": 2, "width": 32, "kernel": 5}
+QUICK: dict[str, dict[str, Any]] = {
+    "vigor": {"iterations": 40, "samples": 50} | {f"density_ratio.{name}": value for name, value in _SMALL.items()},
+    "em-drex": {"iterations": 40, "em_samples": 512, "epochs": 20, "learning_rate": 3e-4} | _SMALL,
+    "bc-t": {"epochs": 3000},
+    "bc-gmm-t": {"epochs": 3000},
+}
+"""Settings that make a method fast and poor, by dotted names."""
+QUICK_ABLATIONS = ("descriptors", "density_ratio.network", "em_components")
+QUICK_SEEDS = 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a suite is narrowed to; empty for all that it has."""
+
+    tasks: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    seeds: int = 10
+    """Seeds 0, 1, ... of each configuration."""
+    quick: bool = False
+    """A task, few seeds, shortened runs."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.seeds <= 1000:
+            raise UserError(f"--seeds must be from 1 to 1000, not {self.seeds}")
+        for name in self.methods:
+            method(name)
+        for name in self.tasks:
+            load_task(name)
+
+    def narrowed(self, tasks: Sequence[str], methods: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Tasks and methods of a suite that has these."""
+        methods = [name for name in methods if name in METHODS and (name in QUICK or not self.quick)]
+        for task in self.tasks or (tasks[:1] if self.quick else tasks):
+            for name in self.methods or methods:
+                yield task, name
+
+    @property
+    def seed_numbers(self) -> range:
+        return range(min(self.seeds, QUICK_SEEDS) if self.quick else self.seeds)
+
+
+def paper(choice: Choice, data: Data) -> list[Cell]:
+    """Every method on every task."""
+    chosen = choice.narrowed(TASKS, tuple(METHODS))
+    return [_usual(choice, data, task, name, seed) for task, name in chosen for seed in choice.seed_numbers]
+
+
+def contexts(choice: Choice, data: Data) -> list[Cell]:
+    """Methods over the number of training contexts."""
+    chosen = choice.narrowed(("box-pusher",), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
+    counts, seeds = (CONTEXTS[1:3], range(1)) if choice.quick else (CONTEXTS, choice.seed_numbers)
+    usual = [_usual(choice, data, task, name, seed) for task, name in chosen for seed in seeds]
+    return [cell for one in usual for count in counts for cell in _changed(one, data, "train_contexts", count)]
+
+
+def ablations(choice: Choice, data: Data) -> list[Cell]:
+    """Every setting of appendix D changed, one after the other, and the usual ones."""
+    cells = []
+    for task, name in choice.narrowed(REACHERS, tuple(ABLATIONS)):
+        if name not in ABLATIONS:
+            raise UserError(f"there are no ablations of {name}; choose from {', '.join(ABLATIONS)}")
+        settings = {
+            key: values for key, values in ABLATIONS[name].items() if not choice.quick or key in QUICK_ABLATIONS
+        }
+        for seed in choice.seed_numbers:
+            usual = _usual(choice, data, task, name, seed)
+            cells.append(usual)
+            cells += [
+                cell for key, values in settings.items() for v in values for cell in _changed(usual, data, key, v)
+            ]
+    return cells
+
+
+SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "ablations": ablations, "contexts": contexts}
+
+
+def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
+    """A cell with a method's default settings."""
+    config = preset(task, "default", name)
+    setup = Setup(task, None, name, seed, demos_per_context=DEMONSTRATIONS.get(task, 5), config=config)
+    for setting_name, value in QUICK.get(name, {}).items() if choice.quick else ():
+        setup = with_setting(setup, setting_name, value)
+    placed = data.of(task)
+    assert placed is not None
+    return Cell(_learning_from(placed, setup), "", choice.quick)
+
+
+def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
+    """A cell with another value of a setting: the usual cell for its own, none where task or demonstrations lack it."""
+    if setting(asdict(usual.setup), name) == value:
+        return [usual]
+    if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
+        return []
+    setup = with_setting(usual.setup, name, value)
+    if name == "density_ratio.network":
+        # "Configured to be of similar size to the CNN" (appendix D).
+        width = _similar_width(load_task(setup.task).features, usual.setup.config.density_ratio, value)
+        setup = with_setting(setup, "density_ratio.width", width)
+    placed = data.of(setup.task, setup.raw)
+    if placed is None or not placed.suffice(setup.train_contexts, setup.demos_per_context):
+        return []
+    return [replace(usual, setup=_learning_from(placed, setup), varied=name)]
+
+
+def _learning_from(placed: Placed, setup: Setup) -> Setup:
+    setup = replace(setup, demos=placed.place)
+    return replace(setup, fingerprint=run.fingerprint(setup, placed.shown))
+
+
+@cache
+def _similar_width(features: int, usual: Architecture, network: str) -> int:
+    """Width of another kind of network that has about as many parameters."""
+
+    def parameters(architecture: Architecture) -> int:
+        leaves = jax.tree.leaves(jax.eval_shape(lambda: networks.initial(jax.random.key(0), architecture, features)))
+        return sum(leaf.size for leaf in leaves)
+
+    aim = parameters(usual)
+    kind: Any = network
+    low, high = 1, 1024
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if parameters(replace(usual, network=kind, width=middle)) <= aim else (low, middle)
+    return min((low, high), key=lambda width: abs(parameters(replace(usual, network=kind, width=width)) - aim))

@@ -1,0 +1,212 @@
+"""Rows of a benchmark by configuration: their figures over seeds, with the paper's beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from vigor.experiments import paper
+from vigor.experiments.cell import setting
+from vigor.experiments.statistics import Summary, interval, summary
+from vigor.experiments.store import Row
+
+Figure = Literal["success", "distance", "mixture"]
+COLUMNS = {"success": "success_best", "distance": "distance_best", "mixture": "success_mixture"}
+"""Figures of merit as rows have them: of the best component, and of samples of the mixture."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rows that differ in their seed alone."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def setup(self) -> dict[str, Any]:
+        return self.rows[0]["setup"]
+
+    @property
+    def task(self) -> str:
+        """Its name; of a user's own task, the file's and the variable's."""
+        return Path(self.setup["task"]).name
+
+    @property
+    def method(self) -> str:
+        return self.setup["method"]
+
+    @property
+    def name(self) -> str:
+        """The method as the paper calls it."""
+        return paper.NAMES.get(self.method, self.method)
+
+    @property
+    def demonstrations(self) -> str:
+        return self.rows[0]["demonstrations"]
+
+    @property
+    def varied(self) -> str:
+        return self.rows[0]["varied"]
+
+    @property
+    def quick(self) -> bool:
+        return self.rows[0]["quick"]
+
+    def setting(self, name: str) -> Any:
+        return setting(self.setup, name)
+
+    def values(self, figure: Figure, split: str = "test") -> np.ndarray:
+        """A figure of merit, [seed]."""
+        return np.array([row[split][COLUMNS[figure]] for row in self.rows])
+
+    def summary(self, figure: Figure, split: str = "test") -> Summary:
+        return summary(self.values(figure, split))
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """Success of the best, second best, ... component on test contexts, [component]: mean over seeds."""
+        return np.mean([row["test"]["success_components"] for row in self.rows], axis=0)
+
+    def versatility(self, name: str) -> float:
+        return float(np.mean([row["test"]["versatility"][name] for row in self.rows]))
+
+    @property
+    def seconds(self) -> float:
+        """A seed's share of the time that it took."""
+        return float(np.mean([row["seconds"] / row["together"] for row in self.rows]))
+
+    def paper(self, figure: Figure, split: str = "test") -> paper.Box | None:
+        """What the paper has for it; nothing for other settings than the usual."""
+        usual = None if self.varied else paper.BOXES.get((self.task, figure, split))
+        return usual.get(self.method) if usual else None
+
+
+def groups(rows: Sequence[Row]) -> list[Group]:
+    """Rows by configuration: tasks and methods as in the paper, usual settings first."""
+    together: dict[Any, list[Row]] = {}
+    for row in rows:
+        settings = {name: value for name, value in row["setup"].items() if name not in ("seed", "version", "demos")}
+        together.setdefault(repr((settings, row["quick"])), []).append(row)
+    tasks = [task for task, _, _ in paper.BOXES]
+    methods = list(paper.NAMES)
+
+    def place(group: Group) -> tuple[Any, ...]:
+        known = tasks.index(group.task) if group.task in tasks else len(tasks)
+        order = methods.index(group.method) if group.method in methods else len(methods)
+        return known, group.task, group.quick, bool(group.varied), order, group.method, group.varied
+
+    return sorted((Group(tuple(rows)) for rows in together.values()), key=place)
+
+
+def usual(found: Sequence[Group]) -> dict[tuple[str, bool], list[Group]]:
+    """Groups with the usual settings by task, and whether they are quick."""
+    tasks: dict[tuple[str, bool], list[Group]] = {}
+    for group in found:
+        if not group.varied:
+            tasks.setdefault((group.task, group.quick), []).append(group)
+    return tasks
+
+
+def ablation(found: Sequence[Group], reference: Group, name: str) -> list[Group]:
+    """Groups that differ from a reference in one setting, with the reference among them, in the order of its values."""
+    same = ("task", "method", "quick")
+    others = [
+        group
+        for group in found
+        if group.varied == name and all(getattr(group, key) == getattr(reference, key) for key in same)
+    ]
+    if not others:
+        return [reference]
+    chosen = [reference, *others]
+    numbers = all(isinstance(group.setting(name), int | float) for group in chosen)
+    return sorted(chosen, key=lambda group: group.setting(name)) if numbers else chosen
+
+
+def word(value: Any) -> str:
+    """A setting's value."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def plain(name: str) -> str:
+    """A setting's dotted name in words."""
+    return name.rpartition(".")[2].replace("_", " ")
+
+
+class Checked(NamedTuple):
+    """A finding of the paper and what became of it here."""
+
+    finding: paper.Finding
+    better: Group
+    worse: Group
+    difference: float
+    """Of their mean success."""
+    low: float
+    """Ends of its 95% bootstrap interval, paired by seed where both have the same seeds."""
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        if self.low > 0:
+            return "holds"
+        if self.high < 0:
+            return "does not hold"
+        return "no clear difference"
+
+
+def findings(found: Sequence[Group]) -> list[Checked]:
+    """The paper's findings that rows say something about."""
+    checked = []
+    for reference in (group for group in found if not group.varied):
+        for finding in (item for item in paper.FINDINGS if item.method == reference.method):
+            values = {group.setting(finding.setting): group for group in ablation(found, reference, finding.setting)}
+            if finding.better in values and finding.worse in values:
+                better, worse = values[finding.better], values[finding.worse]
+                a, b = _by_seed(better), _by_seed(worse)
+                shared = np.array([a[seed] - b[seed] for seed in a if seed in b])
+                if len(shared):
+                    checked.append(Checked(finding, better, worse, float(shared.mean()), *interval(shared)))
+    return checked
+
+
+def _by_seed(group: Group) -> dict[int, float]:
+    return {row["setup"]["seed"]: row["test"]["success_best"] for row in group.rows}
+
+
+def markdown(found: Sequence[Group]) -> str:
+    """The usual settings as a table for a README."""
+    head = (
+        "task",
+        "method",
+        "seeds",
+        "success: paper",
+        "ours",
+        "95%",
+        "median",
+        "IQM",
+        "mixture",
+        "distance: paper",
+        "ours",
+    )
+    lines = [head, ["---"] * len(head)]
+    for group in (group for groups in usual(found).values() for group in groups):
+        success, distance = group.summary("success"), group.summary("distance")
+        theirs, far = group.paper("success"), group.paper("distance")
+        lines.append(
+            (
+                group.task + (" (quick)" if group.quick else ""),
+                group.name,
+                str(success.seeds),
+                f"{theirs.mean:.3f}" if theirs else "",
+                f"**{success.mean:.3f}**",
+                f"{success.low:.3f} to {success.high:.3f}",
+                f"{success.median:.3f}",
+                f"{success.interquartile_mean:.3f}",
+                f"{group.summary('mixture').mean:.3f}",
+                f"{far.mean:.4f}" if far else "",
+                f"{distance.mean:.4f}",
+            )
+        )
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

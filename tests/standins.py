@@ -1,0 +1,81 @@
+"""Cells that only pretend to train, and a benchmark of them as a process of its own."""
+
+import os
+import signal
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from vigor.experiments import runner
+from vigor.experiments.cell import Cell
+from vigor.experiments.store import Store
+from vigor.run import Setup
+
+
+def cells(count, **changes):
+    return [Cell(Setup("point", seed=seed, **changes)) for seed in range(count)]
+
+
+def judged(success, components=2):
+    """What an evaluation would say."""
+    varied = {"working_components": 1.0, "distinct_solutions": 1.0, "entropy": 0.0}
+    ranked = [success / (rank + 1) for rank in range(components)]
+    figures = {"success_best": success, "success_mixture": success / 2, "distance_best": (1 - success) / 10}
+    return {**figures, "success_components": ranked, "versatility": varied, "contexts": []}
+
+
+def found(cell):
+    success = 1 / (1 + cell.setup.seed)
+    return {"demonstrations": "none", "device": "none", "train": judged(success), "test": judged(success)}
+
+
+def sleep(seconds, batch, folder):
+    """Leaves a file for every time that a cell is run."""
+    for cell in batch:
+        (folder / f"ran-{cell.setup.seed}-{time.monotonic_ns()}").touch()
+    time.sleep(seconds)
+    return [found(cell) for cell in batch]
+
+
+def sleeping(seconds):
+    return partial(sleep, seconds)
+
+
+def telling(batch, folder):
+    """Says in which process it runs."""
+    return [found(cell) | {"device": str(os.getpid())} for cell in batch]
+
+
+def stumble(batch, folder):
+    """Seed 1 fails, as long as a file says so."""
+    if batch[0].setup.seed == 1 and (folder / "stumble").exists():
+        raise ValueError("a stone")
+    return sleep(0, batch, folder)
+
+
+def die(batch, folder):
+    """The worker of seed 1 dies, every time."""
+    if batch[0].setup.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return sleep(0.2, batch, folder)
+
+
+def times_run(folder):
+    """How often each cell was run."""
+    seeds = [int(path.name.split("-")[1]) for path in folder.glob("ran-*")]
+    return {seed: seeds.count(seed) for seed in sorted(seeds)}
+
+
+def lines(folder):
+    """Rows, but for when, where and how long."""
+    rows = Store(folder).rows()
+    return [{name: value for name, value in row.items() if name not in ("seconds", "date")} for row in rows]
+
+
+def main():
+    """A benchmark, given a folder, the number of cells, the seconds of each, and the workers."""
+    folder, count, seconds, workers = sys.argv[1:]
+    store = Store(Path(folder))
+    store.begin()
+    runner.run(cells(int(count)), store, runner.Place(None, int(workers), "cpu"), sleeping(float(seconds)))

@@ -1,0 +1,48 @@
+"""Figures over seeds are those that others compute."""
+
+import statistics as oracle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from vigor.experiments.statistics import interval, summary
+
+SAMPLE = [0.936667, 1.0, 0.998333, 0.99, 1.0, 0.993333, 0.996667, 1.0, 1.0, 0.996667]
+
+
+@given(st.lists(st.floats(0, 10), min_size=2, max_size=12))
+def test_quartiles_mean_and_median_are_those_of_the_standard_library(values):
+    found = summary(values)
+    assert found.seeds == len(values)
+    expected = [*oracle.quantiles(values, n=4, method="inclusive"), oracle.fmean(values)]
+    assert [found.q1, found.median, found.q3, found.mean] == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=13))
+def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end(values):
+    cut = len(values) // 4
+    kept = sorted(values)[cut : len(values) - cut]
+    assert summary(values).interquartile_mean == pytest.approx(sum(kept) / len(kept))
+
+
+def test_the_interval_is_that_of_scipy():
+    """Both draw at random: ends differ by a small share of the interval."""
+    expected = stats.bootstrap((SAMPLE,), np.mean, method="percentile", n_resamples=20_000).confidence_interval
+    low, high = interval(np.array(SAMPLE))
+    assert (low, high) == pytest.approx(tuple(expected), abs=0.05 * (expected.high - expected.low))
+    assert low < np.mean(SAMPLE) < high
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    covered = [low <= 0 <= high for low, high in (interval(rng.normal(size=10)) for _ in range(200))]
+    assert 0.82 < np.mean(covered) < 0.98
+
+
+def test_a_single_seed_is_its_own_summary():
+    found = summary([0.5])
+    assert found.seeds == 1
+    assert {found.mean, found.low, found.high, found.median, found.q1, found.q3, found.interquartile_mean} == {0.5}
