@@ -13,7 +13,7 @@ from vigor import algorithm, plan, run
 TASK = f"{Path(__file__).with_name('01_own_task.py')}:TASK"
 
 
-def main(folder: Path, iterations: int = 60) -> None:
+def main(folder: Path, iterations: int = 50) -> None:
     run.train(run.Setup(task=TASK, config=algorithm.Config(iterations=iterations)), folder)
 
     planner = plan.load(folder)  # From here on neither demonstrations nor training.
