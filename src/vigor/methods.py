@@ -29,8 +29,8 @@ class Method:
     advance: Callable[[Any, Any, Any, Any, int], tuple[Any, Any]]
     """(task, settings, prepared, states, steps) to states, and the networks after each step [step, run, ...] or None:
     what plans for new contexts need."""
-    mixtures: Callable[[Any, Any, Any, Any], Mixture]
-    """(task, settings, prepared, states) to the policies of all contexts [run, context, ...]."""
+    policies: Callable[[Any, Any, Any, Any], Mixture]
+    """(task, settings, prepared, states) to the mixtures of all contexts [run, context, ...]."""
 
 
 def _as_given(task: Any, settings: Any, problems: algorithm.Problem) -> algorithm.Problem:

@@ -1,14 +1,71 @@
-"""The mixtures of all contexts of a run: what training leaves, and what evaluation, figures and plans take."""
+"""What training leaves for all contexts of a run, and what evaluation, figures and plans take: components that move.
+
+`Learned` is all that they need: movements of every component of a context. `Policies` are mixtures over
+movement-primitive weights, one for every context.
+"""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import files
+from vigor import files, mixture
 from vigor.errors import UserError
 from vigor.mixture import Mixture
+from vigor.promp import rollout
+from vigor.tasks.task import Task
+
+
+class Movements(NamedTuple):
+    """How the components of some contexts move."""
+
+    weights: np.ndarray
+    """[context, component]: how likely each component is."""
+    means: np.ndarray
+    """[context, component, T, dimensions]: each component without its noise."""
+    samples: np.ndarray
+    """[context, component, sample, T, dimensions]"""
+
+
+class Learned(Protocol):
+    """What training leaves; training contexts come first."""
+
+    @property
+    def contexts(self) -> np.ndarray:
+        """[context, C]"""
+
+    @property
+    def training(self) -> int:
+        """How many of the contexts are training contexts."""
+
+    @property
+    def components(self) -> int:
+        """Components of every context."""
+
+    def fits(self, task: Task) -> bool:
+        """Whether these are policies of the task."""
+
+    def movements(self, task: Task, rows: slice, samples: int, seed: int, steps: int | None = None) -> Movements:
+        """Movements in some of the contexts. A context's samples do not depend on which others are asked for.
+
+        steps: T of movement primitives, as many as the task says by default.
+        """
+
+    def save(self, path: Path) -> None: ...
+
+
+def _keys(seed: int, rows: range) -> jax.Array:
+    """A random key for every context."""
+    return jax.vmap(lambda row: jax.random.fold_in(jax.random.key(seed), row))(np.arange(rows.start, rows.stop))
+
+
+@partial(jax.jit, static_argnums=2)
+def _sample(keys: jax.Array, mixtures: Mixture, samples: int) -> jax.Array:
+    return jax.vmap(partial(mixture.sample_components, samples=samples))(keys, mixtures)
 
 
 @dataclass(frozen=True)
@@ -31,12 +88,25 @@ class Policies:
         if not 0 <= self.training <= shape[0]:
             raise UserError("policies cannot have more training contexts than contexts")
 
+    @property
+    def components(self) -> int:
+        return self.mixtures.means.shape[1]
+
+    def fits(self, task: Task) -> bool:
+        return self.mixtures.means.shape[2] == task.promp.weights and self.contexts.shape[1] == task.context_dimension
+
+    def movements(self, task: Task, rows: slice, samples: int, seed: int, steps: int | None = None) -> Movements:
+        own = jax.tree.map(lambda leaf: jnp.asarray(leaf)[rows], self.mixtures)
+        drawn = _sample(_keys(seed, range(len(self.contexts))[rows]), own, samples)
+        means, drawn = (np.asarray(rollout(task.promp, weights, steps)) for weights in (own.means, drawn))
+        return Movements(np.exp(np.asarray(own.log_weights, np.float64)), means, drawn)
+
     def save(self, path: Path) -> None:
         arrays = {name: np.asarray(value) for name, value in self.mixtures._asdict().items()}
         files.write_arrays(path, {"contexts": self.contexts, "training": np.asarray(self.training), **arrays})
 
 
-def load(path: Path) -> Policies:
+def load(path: Path) -> Learned:
     arrays = files.read_arrays(path)
     missing = {"contexts", "training", *Mixture._fields} - arrays.keys()
     if missing:
