@@ -13,8 +13,9 @@ from scipy.stats import norm
 
 from conftest import POINT, assert_same, member, quick, stacked
 from vigor.algorithm import Problem
-from vigor.baselines import bc_trajectory
-from vigor.baselines.bc_trajectory import EPOCHS, Config
+from vigor.baselines import bc_trajectory, cloning
+from vigor.baselines.bc_trajectory import Config
+from vigor.baselines.cloning import EPOCHS
 from vigor.errors import UserError
 from vigor.promp import ProMP
 
@@ -70,7 +71,7 @@ def test_the_loss_is_that_of_a_mixture_of_diagonal_gaussians(train_weights):
     given = jnp.asarray(contexts, jnp.float32), jnp.asarray(weights, jnp.float32)
     parameters = some_parameters(config)
     log_weights, means, log_deviations = (
-        np.asarray(part, np.float64) for part in bc_trajectory.policy(parameters, config, given[0])
+        np.asarray(part, np.float64) for part in cloning.policy(parameters, config, given[0])
     )
     assert (np.ptp(log_weights) > 1e-3) == train_weights
     expected = []
@@ -80,12 +81,12 @@ def test_the_loss_is_that_of_a_mixture_of_diagonal_gaussians(train_weights):
         shares = np.exp(log_weights[n])
         entropy = -np.sum(shares * log_weights[n]) + sum(shares[k] * log_deviations[n, k].sum() for k in range(3))
         expected.append(logsumexp(log_weights[n] + densities) + 0.2 * entropy)
-    assert float(bc_trajectory.loss(parameters, config, *given)) == pytest.approx(-np.mean(expected), rel=1e-5)
+    assert float(cloning.loss(parameters, config, *given)) == pytest.approx(-np.mean(expected), rel=1e-5)
 
 
 def test_deviations_stay_within_their_range():
     contexts = jnp.asarray([[-1e6], [-3.0], [0.0], [3.0], [1e6]])
-    _, means, log_deviations = bc_trajectory.policy(some_parameters(SMALL), SMALL, contexts)
+    _, means, log_deviations = cloning.policy(some_parameters(SMALL), SMALL, contexts)
     assert np.all((log_deviations >= -5) & (log_deviations <= 2))
     assert np.all(np.isfinite(means))
 
@@ -148,10 +149,10 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
     stopped = next(i for i, state in enumerate(states) if state.waited >= config.patience)
     assert stopped < 10
     # The same two demonstrations are held out throughout.
-    held = jax.random.permutation(jax.random.fold_in(known.key, bc_trajectory._SPLIT), 8)[:2]
+    held = jax.random.permutation(jax.random.fold_in(known.key, cloning._SPLIT), 8)[:2]
     standard = (known.train_contexts - known.train_contexts.mean()) / (known.train_contexts.std() + 1e-3)
     losses = [
-        float(bc_trajectory.loss(state.parameters, config, standard[held // 2], known.weights[held]))
+        float(cloning.loss(state.parameters, config, standard[held // 2], known.weights[held]))
         for state in states[1 : stopped + 1]
     ]
     best = 1 + int(np.argmin(losses))
@@ -168,7 +169,7 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
         rtol=0,
     )
     found = mixtures(TASK, config, problems, stacked([last]))
-    log_weights, means, _ = bc_trajectory.policy(states[best].parameters, config, standard)
+    log_weights, means, _ = cloning.policy(states[best].parameters, config, standard)
     assert_same((found.log_weights[0, :4], found.means[0, :4]), (log_weights, means), rtol=1e-4, atol=1e-5)
 
 

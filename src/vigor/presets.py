@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from vigor import algorithm
-from vigor.baselines import bc_trajectory, em_drex
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 
@@ -17,7 +17,7 @@ _VIGOR = {
 }
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
-# Tables 6, 9 and 10.
+# Tables 6 to 10.
 _EM_DREX = em_drex.Config(layers=2, width=64)
 _EM_DREX_PAPER = {
     "planar-reacher": replace(_EM_DREX, kernel=5, em_components=3, em_samples=8192, reward_scale=100.0),
@@ -35,6 +35,12 @@ _BC_PAPER = {
     ("bc-gmm-t", "planar-reacher"): bc_trajectory.Config(layers=4, width=64),
     ("bc-gmm-t", "panda-reacher"): bc_trajectory.Config(layers=3, width=64),
     ("bc-gmm-t", "box-pusher"): bc_trajectory.Config(layers=3, width=128),
+    ("bc-s", "planar-reacher"): bc_state_action.Config(components=1, batch=128),
+    ("bc-s", "panda-reacher"): bc_state_action.Config(components=1, width=32, target_encoding=True),
+    ("bc-s", "box-pusher"): bc_state_action.Config(components=1, layers=3),
+    ("bc-gmm-s", "planar-reacher"): bc_state_action.Config(frames=5, train_weights=True),
+    ("bc-gmm-s", "panda-reacher"): bc_state_action.Config(target_encoding=True, train_weights=True),
+    ("bc-gmm-s", "box-pusher"): bc_state_action.Config(layers=3),
 }
 
 
@@ -48,7 +54,7 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
         case "em-drex":
             paper = _EM_DREX_PAPER.get(task, _EM_DREX_PAPER["planar-reacher"])
             return paper if name == "default" else _with_values(task, replace(paper, iterations=300, kl_bound=0.2))
-        case "bc-t" | "bc-gmm-t":
+        case "bc-t" | "bc-gmm-t" | "bc-s" | "bc-gmm-s":
             return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
     raise UserError(f"there is no method {method!r}")
 

@@ -257,7 +257,7 @@ def _carry_on(
 def _policies(split: Split, learned: Any) -> Learned:
     """The policies of the only run in a batch."""
     contexts = np.concatenate([split.train_contexts, split.test_contexts])
-    return policies.Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[0], learned))
+    return policies.of(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[0], learned))
 
 
 def _parts(judged: evaluation.Evaluation) -> dict[str, Any]:
