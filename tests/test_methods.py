@@ -12,7 +12,7 @@ import pytest
 
 from conftest import POINT
 from vigor import algorithm, cli, evaluation, run
-from vigor.baselines import bc_state_action, bc_trajectory, cloning, em_drex
+from vigor.baselines import bc_state_action, bc_trajectory, cloning, em_drex, gail
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 from vigor.methods import METHODS, method
@@ -35,6 +35,9 @@ TINY = {
     "bc-gmm-t": bc_trajectory.Config(**CLONING, components=2, validation=0.2, patience=3),
     "bc-s": bc_state_action.Config(**CLONING, components=1, frames=2),
     "bc-gmm-s": bc_state_action.Config(**CLONING, components=2, train_weights=True),
+    "gail": gail.Config(
+        timesteps=STEPS * 50, policy_steps=50, layers=1, width=4, policy_layers=1, policy_width=4, policy_batch=25
+    ),
 }
 
 
@@ -164,6 +167,7 @@ def test_a_method_that_does_not_exist_is_refused(capsys):
         ("bc-gmm-t", ("--entropy", "--train-weights"), ("--em-components", "--kl-bound", "--frames")),
         ("bc-s", ("--entropy", "--frames", "--target-encoding"), ("--em-components", "--kl-bound", "--memory")),
         ("bc-gmm-s", ("--train-weights", "--hold-component"), ("--em-components", "--kl-bound", "--memory")),
+        ("gail", ("--policy-steps", "--frames"), ("--em-components", "--kl-bound", "--components")),
     ],
 )
 def test_help_shows_the_settings_of_the_method(capsys, name, shown, hidden):
@@ -212,7 +216,7 @@ def test_every_method_has_presets_for_every_task(name, task, kind):
     settings = preset(task, kind, name)
     assert type(settings) is METHODS[name].settings
     assert METHODS[name].steps(settings) >= 1
-    assert settings.components == (1 if name in ("bc-t", "bc-s") else 5)
+    assert settings.components == (1 if name in ("bc-t", "bc-s", "gail") else 5)
 
 
 def test_presets_that_do_not_exist_are_refused():
@@ -271,6 +275,21 @@ BC_T = (("layers", 4, 4, 3), ("width", 256, 64, 128), ("batch", 4, 4, 4))
 BC_GMM_T = (("layers", 4, 3, 3), ("width", 64, 64, 128), ("batch", 4, 4, 4), ("train_weights", False, False, False))
 """Table 10."""
 
+GAIL = (
+    ("layers", 2, 2, 3),
+    ("width", 32, 64, 64),
+    ("policy_layers", 2, 2, 2),
+    ("policy_width", 32, 32, 32),
+    ("batch", 128, 64, 64),
+    ("policy_batch", 128, 64, 256),
+    ("timesteps", 1_000_000, 3_000_000, 1_000_000),
+    ("target_encoding", True, False, False),
+    ("frames", 5, 5, 1),
+    ("policy_steps", 2048, 2048, 2048),
+    ("learning_rate", 3e-4, 3e-4, 3e-4),
+)
+"""Table 11, and the learning rate of the text."""
+
 
 def numbers(settings, names):
     return {name: getattr(settings, name) for name in names}
@@ -299,6 +318,7 @@ def test_the_presets_of_the_paper_are_its_tables(task):
     ):
         expected = column(table, task) | {"learning_rate": 3e-4, "epochs": epochs, "entropy": 1e-3}
         assert numbers(preset(task, "paper", name), expected) == expected
+    assert numbers(preset(task, "paper", "gail"), column(GAIL, task)) == column(GAIL, task)
 
 
 @pytest.mark.parametrize("task", ["planar-reacher", "panda-reacher", "box-pusher"])

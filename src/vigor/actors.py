@@ -38,7 +38,7 @@ class Units(NamedTuple):
 
     def seen(self, observations: Array) -> Array:
         """Observations [..., features] as a network sees them: at most 10 deviations away, it knows nothing beyond."""
-        return jnp.clip((observations - self.seen_mean) / self.seen_deviation, -10.0, 10.0)
+        return ((observations - self.seen_mean) / self.seen_deviation).clip(-10.0, 10.0)
 
     def acted(self, actions: Array) -> Array:
         """Actions [..., dimensions] as a network gives them."""

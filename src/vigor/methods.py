@@ -10,7 +10,7 @@ from typing import Any
 
 from vigor import algorithm
 from vigor.actors import Actor
-from vigor.baselines import bc_state_action, bc_trajectory, em_drex, steps
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail, steps
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 
@@ -81,6 +81,14 @@ METHODS: dict[str, Method] = {
     "bc-gmm-t": _BC_T,
     "bc-s": _BC_S,
     "bc-gmm-s": _BC_S,
+    "gail": Method(
+        gail.Config,
+        lambda settings: settings.steps,
+        steps.prepare,
+        gail.start,
+        lambda *given: (gail.advance(*given), None),
+        gail.actor,
+    ),
 }
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from vigor import algorithm
-from vigor.baselines import bc_state_action, bc_trajectory, em_drex
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 
@@ -42,6 +42,12 @@ _BC_PAPER = {
     ("bc-gmm-s", "panda-reacher"): bc_state_action.Config(target_encoding=True, train_weights=True),
     ("bc-gmm-s", "box-pusher"): bc_state_action.Config(layers=3),
 }
+# Table 11.
+_GAIL_PAPER = {
+    "planar-reacher": gail.Config(frames=5, target_encoding=True),
+    "panda-reacher": gail.Config(frames=5, width=64, batch=64, policy_batch=64, timesteps=3_000_000),
+    "box-pusher": gail.Config(layers=3, width=64, batch=64, policy_batch=256),
+}
 
 
 def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
@@ -56,6 +62,8 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
             return paper if name == "default" else _with_values(task, replace(paper, iterations=300, kl_bound=0.2))
         case "bc-t" | "bc-gmm-t" | "bc-s" | "bc-gmm-s":
             return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
+        case "gail":
+            return _GAIL_PAPER.get(task, _GAIL_PAPER["planar-reacher"])
     raise UserError(f"there is no method {method!r}")
 
 
