@@ -1,5 +1,6 @@
 """GAIL: a small task in the plane, learned far above chance; the parts it is made of."""
 
+import sys
 from dataclasses import replace
 
 import jax
@@ -155,6 +156,13 @@ def test_the_discriminator_tells_demonstrations_from_others():
     assert np.all(disliked >= 0)
     assert np.mean(liked > np.log(2)) > 0.9
     assert np.mean(disliked < np.log(2)) > 0.9
+
+
+def test_without_stable_baselines_a_run_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "vigor.baselines.gail_ppo")
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    with pytest.raises(UserError, match=r"GAIL needs stable-baselines3; install it with pip install"):
+        gail.prepare(TASK, SMALL, stacked([problem()]))
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ class VectorEnvironment(VectorEnv):
             rewards = -distances.astype(np.float64)
             final = {"distance": distances, "success": self._episodes.task.succeeds(distances)}
         fresh, info = self._begin()
-        return fresh, rewards, ~never, never, info | {"final_obs": seen, "final_info": final}
+        return fresh, rewards, ~never, never, info | {"final_obs": seen, "_final_obs": ~never, "final_info": final}
 
 
 for _name, _task in NAMES.items():

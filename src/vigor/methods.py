@@ -84,7 +84,7 @@ METHODS: dict[str, Method] = {
     "gail": Method(
         gail.Config,
         lambda settings: settings.steps,
-        steps.prepare,
+        gail.prepare,
         gail.start,
         lambda *given: (gail.advance(*given), None),
         gail.actor,

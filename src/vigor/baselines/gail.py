@@ -8,6 +8,7 @@ stable-baselines3 before a step and taken out after it, and every random number 
 run resumes exactly, and nothing is ever unpickled. Needs `pip install "vigor[baselines]"`.
 """
 
+import importlib
 import itertools
 import math
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ import optax
 
 from vigor import mixture_network, networks
 from vigor.actors import Actor
+from vigor.algorithm import Problem
+from vigor.baselines import steps
 from vigor.baselines.steps import Shown
 from vigor.errors import UserError
 from vigor.networks import Architecture, Parameters
@@ -130,6 +133,20 @@ def _adam(config: Config) -> optax.GradientTransformation:
     return optax.adam(config.learning_rate)
 
 
+def _ppo() -> Any:
+    """The only part that needs more than JAX."""
+    try:
+        return importlib.import_module("vigor.baselines.gail_ppo")
+    except ImportError:
+        raise UserError('GAIL needs stable-baselines3; install it with pip install "vigor[baselines]"') from None
+
+
+def prepare(task: Task, config: Config, problems: Problem) -> Shown:
+    """The demonstrations of a batch of runs [run, ...], step by step."""
+    _ppo()  # What is missing is said before anything is done.
+    return steps.prepare(task, config, problems)
+
+
 @partial(jax.jit, static_argnums=(0, 1))
 def start(task: Task, config: Config, shown: Shown) -> State:
     """A batch of runs [run, ...] before the first step, with the initial networks of stable-baselines3."""
@@ -157,17 +174,13 @@ def start(task: Task, config: Config, shown: Shown) -> State:
     return jax.vmap(one)(shown.key)
 
 
-def advance(task: Task, config: Config, shown: Shown, states: State, steps: int) -> State:
+def advance(task: Task, config: Config, shown: Shown, states: State, count: int) -> State:
     """Take a batch of runs [run, ...] through some steps, one run after the other."""
-    try:
-        from vigor.baselines import gail_ppo
-    except ImportError:
-        raise UserError('GAIL needs stable-baselines3; install it with pip install "vigor[baselines]"') from None
     after = []
     for run in range(states.iteration.shape[0]):
         own, state = jax.tree.map(lambda leaf, run=run: leaf[run], (shown, states))
-        for _ in range(steps):
-            state = gail_ppo.update(task, config, own, state)
+        for _ in range(count):
+            state = _ppo().update(task, config, own, state)
         after.append(state)
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *after)
 

@@ -117,34 +117,6 @@ class Discriminate(BaseCallback):
         )
 
 
-@lru_cache(maxsize=16)
-def _learner(task: Task, config: Config, contexts: tuple[tuple[float, ...], ...]) -> tuple[PPO, Rewarded]:
-    """PPO and its environments, which episodes in these contexts fill to the brim."""
-    episodes, steps = max(1, round(config.policy_steps / task.promp.steps)), task.promp.steps
-    chosen = np.asarray(contexts, np.float32)
-    view = (config.frames, config.target_encoding, chosen)
-    plain: VecEnv
-    if config.vectorised:
-        plain = Vectorised(VectorEnvironment(task, episodes, *view, judge=False))
-    else:
-        plain, steps = DummyVecEnv([lambda: Environment(task, *view)]), episodes * steps
-    rewarded = Rewarded(plain, config)
-    layers = [config.policy_width] * config.policy_layers
-    adam = {"eps": 1e-5, "fused": True}  # The epsilon of stable-baselines3, and Adam as one call.
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "You have specified a mini-batch size")  # The last of a pass is smaller.
-        ppo = PPO(
-            "MlpPolicy",
-            rewarded,
-            learning_rate=config.learning_rate,
-            n_steps=steps,
-            batch_size=config.policy_batch,
-            policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "optimizer_kwargs": adam},
-            device="cpu",
-        )
-    return ppo, rewarded
-
-
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Random numbers of torch and numpy from a seed, and one thread: so small networks are slower with more."""
@@ -160,21 +132,47 @@ def _seeded(seed: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+@lru_cache(maxsize=16)
+def _learner(task: Task, config: Config, contexts: tuple[tuple[float, ...], ...]) -> tuple[PPO, Rewarded]:
+    """PPO and its environments, which episodes in these contexts fill to the brim."""
+    episodes, steps = max(1, round(config.policy_steps / task.promp.steps)), task.promp.steps
+    chosen = np.asarray(contexts, np.float32)
+    view = (config.frames, config.target_encoding, chosen)
+    plain: VecEnv
+    if config.vectorised:
+        plain = Vectorised(VectorEnvironment(task, episodes, *view, judge=False))
+    else:
+        plain, steps = DummyVecEnv([lambda: Environment(task, *view)]), episodes * steps
+    rewarded = Rewarded(plain, config)
+    layers = [config.policy_width] * config.policy_layers
+    adam = {"eps": 1e-5, "fused": True}  # The epsilon of stable-baselines3, and Adam as one call.
+    with _seeded(0), warnings.catch_warnings():  # Every update brings its own networks.
+        warnings.filterwarnings("ignore", "You have specified a mini-batch size")  # The last of a pass is smaller.
+        ppo = PPO(
+            "MlpPolicy",
+            rewarded,
+            learning_rate=config.learning_rate,
+            n_steps=steps,
+            batch_size=config.policy_batch,
+            policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "optimizer_kwargs": adam},
+            device="cpu",
+        )
+    return ppo, rewarded
+
+
 def update(task: Task, config: Config, shown: Shown, state: State) -> State:
     """One run after another update."""
-    contexts = tuple(map(tuple, np.asarray(shown.contexts).tolist()))
-    ppo, rewarded = _learner(task, config, contexts)
     key_seed, key = jax.random.split(jax.random.fold_in(shown.key, state.iteration))
     seed = int(jax.random.randint(key_seed, (), 0, 2**31 - 1))
-    rewarded.units = jax.tree.map(np.asarray, shown.units)
-    rewarded.discriminator = state.discriminator
     demonstrated = jnp.concatenate(shown.standardised(), axis=1)
+    ppo, rewarded = _learner(task, config, tuple(map(tuple, np.asarray(shown.contexts).tolist())))
+    _put(ppo, state)
+    rewarded.units, rewarded.discriminator = jax.tree.map(np.asarray, shown.units), state.discriminator
+    rewarded.seed(seed)
     callback = Discriminate(key, rewarded, state.optimiser, config, demonstrated)
     with _seeded(seed):
-        _put(ppo, state)
-        rewarded.seed(seed)
         ppo.learn(ppo.n_steps * rewarded.num_envs, callback, log_interval=2)  # One rollout: nothing is logged.
-        policy, moments = _take(ppo)
+    policy, moments = _take(ppo)
     return State(state.iteration + 1, policy, moments, rewarded.discriminator, callback.optimiser)
 
 
