@@ -68,7 +68,8 @@ def vigor_curve(seed: int) -> list[float]:
         discriminator_steps=DISCRIMINATOR_STEPS,
     )
     seen, acted = map(jnp.asarray, demonstrations())
-    one = Shown(jax.random.key(seed), jnp.asarray(GOALS, jnp.float32), seen, acted, actors.units(seen, acted))
+    goals = jnp.asarray(GOALS, jnp.float32)
+    one = Shown(jax.random.key(seed), goals, goals[:0], seen, acted, actors.units(seen, acted))
     shown = jax.tree.map(lambda leaf: leaf[None], one)
     states, curve = gail.start(task, config, shown), []
     for done in range(ROUNDS + 1):

@@ -93,9 +93,16 @@ def test_a_plain_environment_serves_as_well(data, begun):
     config = replace(SMALL, vectorised=False)
     after = gail.advance(TASK, config, data, begun, 1)
     assert np.abs(after.policy["log_std"] - begun.policy["log_std"]).max() > 0
-    ppo, rewarded = gail_ppo._learner(TASK, config, tuple(map(tuple, problem().train_contexts.tolist())))
+    ppo, rewarded = gail_ppo._learner(TASK, config, gail_ppo._contexts(config, member(data, 0)))
     assert rewarded.num_envs == 1
     assert ppo.n_steps == 32
+
+
+def test_it_acts_in_all_contexts_or_in_those_with_demonstrations(data):
+    own = problem()
+    for contexts, expected in (("all", own.contexts), ("training", own.train_contexts)):
+        found = gail_ppo._contexts(replace(SMALL, contexts=contexts), member(data, 0))
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_the_random_numbers_and_threads_of_others_are_left_alone(data, begun):
@@ -111,7 +118,7 @@ def test_the_random_numbers_and_threads_of_others_are_left_alone(data, begun):
 def test_the_actor_acts_as_the_policy_of_stable_baselines(data, begun):
     after = gail.advance(TASK, SMALL, data, begun, 1)
     own = member(data, 0)
-    ppo, _ = gail_ppo._learner(TASK, SMALL, tuple(map(tuple, np.asarray(own.contexts).tolist())))
+    ppo, _ = gail_ppo._learner(TASK, SMALL, gail_ppo._contexts(SMALL, own))
     actor = member(gail.actor(TASK, SMALL, data, after), 0)
     for seen in np.asarray(own.seen[:10]):
         found = actor.decide(jnp.asarray(seen))
@@ -123,7 +130,7 @@ def test_the_actor_acts_as_the_policy_of_stable_baselines(data, begun):
 
 def test_what_is_put_into_ppo_comes_out_again(data, begun):
     state = member(gail.advance(TASK, SMALL, data, begun, 1), 0)
-    ppo, _ = gail_ppo._learner(TASK, SMALL, tuple(map(tuple, problem().train_contexts.tolist())))
+    ppo, _ = gail_ppo._learner(TASK, SMALL, gail_ppo._contexts(SMALL, member(data, 0)))
     assert {name: value.shape for name, value in state.policy.items()} == {
         name: tuple(value.shape) for name, value in ppo.policy.state_dict().items()
     }
@@ -175,6 +182,7 @@ def test_without_stable_baselines_a_run_says_what_to_install(monkeypatch):
         {"policy_batch": 1},
         {"learning_rate": float("nan")},
         {"frames": 0},
+        {"contexts": "some"},
     ],
     ids=str,
 )

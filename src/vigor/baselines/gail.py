@@ -1,7 +1,8 @@
 """GAIL (paper, appendix B.2): a policy learns by reinforcement to look demonstrated, step by step.
 
 A discriminator learns to tell demonstrated pairs of observation and action from the policy's own; PPO of
-stable-baselines3 maximises the reward -log(1 - D) = softplus(logit). Episodes are in the training contexts.
+stable-baselines3 maximises the reward -log(1 - D) = softplus(logit). It acts in all contexts of the run, as VIGOR's
+policies do; only training contexts have demonstrations.
 
 The state of a run is a tree of arrays as with every method: PPO's networks and moments are put into
 stable-baselines3 before a step and taken out after it, and every random number comes from the seed and the step. So a
@@ -13,7 +14,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,7 @@ from vigor.actors import Actor
 from vigor.algorithm import Problem
 from vigor.baselines import steps
 from vigor.baselines.steps import Shown
-from vigor.errors import UserError
+from vigor.errors import UserError, check_choices
 from vigor.networks import Architecture, Parameters
 from vigor.stepwise import View
 from vigor.tasks.task import Task
@@ -58,11 +59,14 @@ class Config(View):
     """Of Adam, for policy and discriminator."""
     discriminator_steps: int = 4
     """Gradient steps of the discriminator for every update of the policy."""
+    contexts: Literal["all", "training"] = "all"
+    """Contexts that the policy acts in while it learns: all, as with VIGOR, or those with demonstrations."""
     vectorised: bool = True
     """All episodes of an update side by side as one program; otherwise one after the other, in a plain environment."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choices(self)
         sizes = (self.layers, self.width, self.batch, self.policy_layers, self.policy_width)
         if min(*sizes, self.timesteps, self.policy_steps, self.discriminator_steps) < 1 or self.policy_batch < 2:
             raise UserError("layers, widths, batches and steps must be positive, and policy_batch at least 2")

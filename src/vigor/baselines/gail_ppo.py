@@ -160,12 +160,18 @@ def _learner(task: Task, config: Config, contexts: tuple[tuple[float, ...], ...]
     return ppo, rewarded
 
 
+def _contexts(config: Config, shown: Shown) -> tuple[tuple[float, ...], ...]:
+    """The contexts that the policy acts in."""
+    parts = [shown.train_contexts] + ([shown.test_contexts] if config.contexts == "all" else [])
+    return tuple(map(tuple, np.concatenate(parts).tolist()))
+
+
 def update(task: Task, config: Config, shown: Shown, state: State) -> State:
     """One run after another update."""
     key_seed, key = jax.random.split(jax.random.fold_in(shown.key, state.iteration))
     seed = int(jax.random.randint(key_seed, (), 0, 2**31 - 1))
     demonstrated = jnp.concatenate(shown.standardised(), axis=1)
-    ppo, rewarded = _learner(task, config, tuple(map(tuple, np.asarray(shown.contexts).tolist())))
+    ppo, rewarded = _learner(task, config, _contexts(config, shown))
     _put(ppo, state)
     rewarded.units, rewarded.discriminator = jax.tree.map(np.asarray, shown.units), state.discriminator
     rewarded.seed(seed)

@@ -20,8 +20,10 @@ class Shown(NamedTuple):
 
     key: Array
     """Random key of the run."""
-    contexts: Array
+    train_contexts: Array
     """[context, C]: contexts with demonstrations."""
+    test_contexts: Array
+    """[context, C]: contexts without."""
     seen: Array
     """[step, features]: what is seen before every action."""
     acted: Array
@@ -44,6 +46,7 @@ def prepare(task: Task, view: View, problems: Problem) -> Shown:
         seen = jax.vmap(partial(stepwise.observations, task, view))(joints, owner)
         acted = jax.vmap(partial(stepwise.actions, task))(joints)
         seen, acted = seen.reshape(-1, seen.shape[-1]), acted.reshape(-1, acted.shape[-1])
-        return Shown(problem.key, problem.train_contexts, seen, acted, actors.units(seen, acted))
+        contexts = problem.train_contexts, problem.test_contexts
+        return Shown(problem.key, *contexts, seen, acted, actors.units(seen, acted))
 
     return jax.vmap(one)(problems)
