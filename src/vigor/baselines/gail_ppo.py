@@ -6,7 +6,7 @@ This is the only file that imports stable-baselines3 and torch.
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -99,8 +99,7 @@ class Discriminate(BaseCallback):
     def __init__(self, key: jax.Array, rewarded: Rewarded, optimiser: Any, config: Config, demonstrated: Any) -> None:
         super().__init__()
         self.optimiser = optimiser
-        self._improve = partial(_improve, key)
-        self._rewarded, self._config, self._demonstrated = rewarded, config, demonstrated
+        self._key, self._rewarded, self._config, self._demonstrated = key, rewarded, config, demonstrated
 
     def _on_step(self) -> bool:
         return True
@@ -108,7 +107,8 @@ class Discriminate(BaseCallback):
     def _on_rollout_end(self) -> None:
         buffer = self.locals["rollout_buffer"]
         own = np.concatenate([buffer.observations, buffer.actions], axis=-1)
-        self._rewarded.discriminator, self.optimiser = self._improve(
+        self._rewarded.discriminator, self.optimiser = _improve(
+            self._key,
             self._rewarded.discriminator,
             self.optimiser,
             self._config,
@@ -119,7 +119,7 @@ class Discriminate(BaseCallback):
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Random numbers of torch and numpy from a seed, and one thread: so small networks are slower with more."""
+    """Random numbers of torch and numpy from a seed, and one thread: with more, networks so small are slower."""
     threads, before = torch.get_num_threads(), np.random.get_state()  # noqa: NPY002 stable-baselines3 draws from it.
     torch.set_num_threads(1)
     try:
@@ -134,7 +134,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 @lru_cache(maxsize=16)
 def _learner(task: Task, config: Config, contexts: tuple[tuple[float, ...], ...]) -> tuple[PPO, Rewarded]:
-    """PPO and its environments, which episodes in these contexts fill to the brim."""
+    """PPO, and environments in these contexts; an update is a whole number of episodes."""
     episodes, steps = max(1, round(config.policy_steps / task.promp.steps)), task.promp.steps
     chosen = np.asarray(contexts, np.float32)
     view = (config.frames, config.target_encoding, chosen)
