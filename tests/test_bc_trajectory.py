@@ -1,4 +1,4 @@
-"""Behavioural cloning of trajectories: the loss by hand, two modes kept or averaged, early stopping, steps, runs."""
+"""Behavioural cloning of trajectories: two modes kept or averaged, early stopping, steps, runs."""
 
 import math
 from dataclasses import replace
@@ -8,14 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from scipy.special import logsumexp
-from scipy.stats import norm
 
 from conftest import POINT, assert_same, member, quick, stacked
 from vigor.algorithm import Problem
-from vigor.baselines import bc_trajectory
-from vigor.baselines.bc_trajectory import EPOCHS, Config
-from vigor.errors import UserError
+from vigor.baselines import bc_trajectory, cloning
+from vigor.baselines.bc_trajectory import Config
+from vigor.baselines.cloning import EPOCHS
 from vigor.promp import ProMP
 
 TASK = replace(POINT, context_names=("x",), promp=ProMP(bases=2, dimensions=1, steps=5))
@@ -53,40 +51,7 @@ def learned(config, known):
     return np.exp(found.log_weights), np.asarray(found.means), np.diagonal(found.roots, axis1=2, axis2=3)
 
 
-def some_parameters(config, seed=0):
-    parameters = member(start(TASK, config, stacked([problem(seed)])).parameters, 0)
-    return jax.tree.map(lambda leaf: leaf + 0.1, parameters)
-
-
 # The policy ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("train_weights", [False, True])
-def test_the_loss_is_that_of_a_mixture_of_diagonal_gaussians(train_weights):
-    config = replace(SMALL, components=3, entropy=0.2, train_weights=train_weights)
-    rng = np.random.default_rng(0)
-    contexts, weights = rng.normal(size=(6, 1)), rng.normal(size=(6, 2))
-    given = jnp.asarray(contexts, jnp.float32), jnp.asarray(weights, jnp.float32)
-    parameters = some_parameters(config)
-    log_weights, means, log_deviations = (
-        np.asarray(part, np.float64) for part in bc_trajectory.policy(parameters, config, given[0])
-    )
-    assert (np.ptp(log_weights) > 1e-3) == train_weights
-    expected = []
-    for n in range(6):
-        densities = [norm.logpdf(weights[n], means[n, k], np.exp(log_deviations[n, k])).sum() for k in range(3)]
-        # The entropy of the categorical, and of every Gaussian but for a constant.
-        shares = np.exp(log_weights[n])
-        entropy = -np.sum(shares * log_weights[n]) + sum(shares[k] * log_deviations[n, k].sum() for k in range(3))
-        expected.append(logsumexp(log_weights[n] + densities) + 0.2 * entropy)
-    assert float(bc_trajectory.loss(parameters, config, *given)) == pytest.approx(-np.mean(expected), rel=1e-5)
-
-
-def test_deviations_stay_within_their_range():
-    contexts = jnp.asarray([[-1e6], [-3.0], [0.0], [3.0], [1e6]])
-    _, means, log_deviations = bc_trajectory.policy(some_parameters(SMALL), SMALL, contexts)
-    assert np.all((log_deviations >= -5) & (log_deviations <= 2))
-    assert np.all(np.isfinite(means))
 
 
 def test_the_likelihood_of_a_single_demonstration_has_a_bound():
@@ -147,10 +112,10 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
     stopped = next(i for i, state in enumerate(states) if state.waited >= config.patience)
     assert stopped < 10
     # The same two demonstrations are held out throughout.
-    held = jax.random.permutation(jax.random.fold_in(known.key, bc_trajectory._SPLIT), 8)[:2]
+    held = jax.random.permutation(jax.random.fold_in(known.key, cloning._SPLIT), 8)[:2]
     standard = (known.train_contexts - known.train_contexts.mean()) / (known.train_contexts.std() + 1e-3)
     losses = [
-        float(bc_trajectory.loss(state.parameters, config, standard[held // 2], known.weights[held]))
+        float(cloning.loss(state.parameters, config, standard[held // 2], known.weights[held]))
         for state in states[1 : stopped + 1]
     ]
     best = 1 + int(np.argmin(losses))
@@ -167,7 +132,7 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
         rtol=0,
     )
     found = mixtures(TASK, config, problems, stacked([last]))
-    log_weights, means, _ = bc_trajectory.policy(states[best].parameters, config, standard)
+    log_weights, means, _ = cloning.policy(states[best].parameters, config, standard)
     assert_same((found.log_weights[0, :4], found.means[0, :4]), (log_weights, means), rtol=1e-4, atol=1e-5)
 
 
@@ -210,26 +175,3 @@ def test_runs_of_a_batch_are_those_of_single_runs():
         assert_same(member(together, run).parameters, member(alone, 0).parameters, atol=1e-3)
     output = together.parameters["output"]["weight"]
     assert np.abs(output[0] - output[1]).max() > 0.1
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"components": 0},
-        {"layers": 0},
-        {"width": 10**5},
-        {"batch": 0},
-        {"epochs": 0},
-        {"patience": 0},
-        {"learning_rate": 0.0},
-        {"learning_rate": float("nan")},
-        {"entropy": -1.0},
-        {"validation": 0.6},
-        {"validation": float("nan")},
-    ],
-    ids=str,
-)
-def test_impossible_settings_are_one_sentence(wrong):
-    with pytest.raises(UserError, match=next(iter(wrong))) as refusal:
-        Config(**wrong)
-    assert "\n" not in str(refusal.value)

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import POINT
 from vigor import algorithm, cli, evaluation, run
-from vigor.baselines import bc_trajectory, em_drex
+from vigor.baselines import bc_state_action, bc_trajectory, cloning, em_drex, gail
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 from vigor.methods import METHODS, method
@@ -23,7 +23,7 @@ STEPS = 14
 """Enough for a checkpoint at ten, and to be stopped before and after it."""
 NETWORKS = {"networks": 2, "network": "mlp", "layers": 1, "width": 4}
 POLICIES = {"components": 2, "samples": 4}
-CLONING = {"layers": 1, "width": 4, "epochs": STEPS * bc_trajectory.EPOCHS}
+CLONING = {"layers": 1, "width": 4, "epochs": STEPS * cloning.EPOCHS}
 TINY = {
     "vigor": algorithm.Config(
         **POLICIES, iterations=STEPS, density_ratio=DensityRatio(**NETWORKS, epochs=3, warmup=1, patience=1)
@@ -33,6 +33,11 @@ TINY = {
     ),
     "bc-t": bc_trajectory.Config(**CLONING, components=1),
     "bc-gmm-t": bc_trajectory.Config(**CLONING, components=2, validation=0.2, patience=3),
+    "bc-s": bc_state_action.Config(**CLONING, components=1, frames=2),
+    "bc-gmm-s": bc_state_action.Config(**CLONING, components=2, train_weights=True),
+    "gail": gail.Config(
+        timesteps=STEPS * 50, policy_steps=50, layers=1, width=4, policy_layers=1, policy_width=4, policy_batch=25
+    ),
 }
 
 
@@ -97,16 +102,17 @@ def test_a_method_trains_stops_resumes_evaluates_and_reports(tmp_path, capsys, n
     assert comparable(stopped) == comparable(alone)
     assert [row["iteration"] for row in comparable(alone)[1:]] == [10, 14]
 
-    policies = []
+    movements = []
     for folder in (alone, stopped):
         setup, task, learned = run.load_policies(folder)
         assert replace(setup, fingerprint="") == setup_of(name)
-        policies.append(learned)
-    for one, other in zip(policies[0].mixtures, policies[1].mixtures, strict=True):
+        movements.append(learned.movements(task, slice(None), samples=3, seed=1))
+    for one, other in zip(*movements, strict=True):
         np.testing.assert_array_equal(one, other)
     components = TINY[name].components
-    assert learned.mixtures.means.shape == (4, components, POINT.promp.weights)
-    np.testing.assert_allclose(np.exp(learned.mixtures.log_weights).sum(axis=1), 1, rtol=1e-5)
+    assert learned.components == components
+    assert movements[0].samples.shape == (4, components, 3, POINT.promp.steps, POINT.promp.dimensions)
+    np.testing.assert_allclose(movements[0].weights.sum(axis=1), 1, rtol=1e-5)
     judged = evaluation.evaluate(task, learned, samples=5)
     assert len(judged.train["success_components"]) == len(judged.test["success_components"]) == components
 
@@ -158,7 +164,10 @@ def test_a_method_that_does_not_exist_is_refused(capsys):
         ("vigor", ("--memory", "--decay", "--kl-bound"), ("--em-components", "--entropy")),
         ("em-drex", ("--em-components", "--reward-scale", "--kl-bound"), ("--memory", "--decay", "--entropy")),
         ("bc-t", ("--entropy", "--train-weights"), ("--em-components", "--kl-bound", "--memory")),
-        ("bc-gmm-t", ("--entropy", "--train-weights"), ("--em-components", "--kl-bound", "--memory")),
+        ("bc-gmm-t", ("--entropy", "--train-weights"), ("--em-components", "--kl-bound", "--frames")),
+        ("bc-s", ("--entropy", "--frames", "--target-encoding"), ("--em-components", "--kl-bound", "--memory")),
+        ("bc-gmm-s", ("--train-weights", "--hold-component"), ("--em-components", "--kl-bound", "--memory")),
+        ("gail", ("--policy-steps", "--frames"), ("--em-components", "--kl-bound", "--components")),
     ],
 )
 def test_help_shows_the_settings_of_the_method(capsys, name, shown, hidden):
@@ -207,7 +216,7 @@ def test_every_method_has_presets_for_every_task(name, task, kind):
     settings = preset(task, kind, name)
     assert type(settings) is METHODS[name].settings
     assert METHODS[name].steps(settings) >= 1
-    assert settings.components == (1 if name == "bc-t" else 5)
+    assert settings.components == (1 if name in ("bc-t", "bc-s", "gail") else 5)
 
 
 def test_presets_that_do_not_exist_are_refused():
@@ -244,10 +253,42 @@ EM_DREX = (
     ("reward_scale", 100, 1000, 1000),
 )
 """Table 6."""
+BC_S = (
+    ("layers", 2, 2, 3),
+    ("width", 64, 32, 64),
+    ("batch", 128, 64, 64),
+    ("target_encoding", False, True, False),
+    ("frames", 1, 1, 1),
+)
+"""Table 7."""
+BC_GMM_S = (
+    ("layers", 2, 2, 3),
+    ("width", 64, 64, 64),
+    ("batch", 64, 64, 64),
+    ("target_encoding", False, True, False),
+    ("frames", 5, 1, 1),
+    ("train_weights", True, True, False),
+)
+"""Table 8."""
 BC_T = (("layers", 4, 4, 3), ("width", 256, 64, 128), ("batch", 4, 4, 4))
 """Table 9."""
 BC_GMM_T = (("layers", 4, 3, 3), ("width", 64, 64, 128), ("batch", 4, 4, 4), ("train_weights", False, False, False))
 """Table 10."""
+
+GAIL = (
+    ("layers", 2, 2, 3),
+    ("width", 32, 64, 64),
+    ("policy_layers", 2, 2, 2),
+    ("policy_width", 32, 32, 32),
+    ("batch", 128, 64, 64),
+    ("policy_batch", 128, 64, 256),
+    ("timesteps", 1_000_000, 3_000_000, 1_000_000),
+    ("target_encoding", True, False, False),
+    ("frames", 5, 5, 1),
+    ("policy_steps", 2048, 2048, 2048),
+    ("learning_rate", 3e-4, 3e-4, 3e-4),
+)
+"""Table 11, and the learning rate of the text."""
 
 
 def numbers(settings, names):
@@ -269,9 +310,15 @@ def test_the_presets_of_the_paper_are_its_tables(task):
     expected = column(EM_DREX, task) | ensemble | update | {"learning_rate": 3e-5, "batch_norm": True}
     assert numbers(ranking, expected) == expected
 
-    for name, table in (("bc-t", BC_T), ("bc-gmm-t", BC_GMM_T)):
-        expected = column(table, task) | {"learning_rate": 3e-4, "epochs": 30_000, "entropy": 1e-3}
+    for name, table, epochs in (
+        ("bc-s", BC_S, 3000),
+        ("bc-gmm-s", BC_GMM_S, 3000),
+        ("bc-t", BC_T, 30_000),
+        ("bc-gmm-t", BC_GMM_T, 30_000),
+    ):
+        expected = column(table, task) | {"learning_rate": 3e-4, "epochs": epochs, "entropy": 1e-3}
         assert numbers(preset(task, "paper", name), expected) == expected
+    assert numbers(preset(task, "paper", "gail"), column(GAIL, task)) == column(GAIL, task)
 
 
 @pytest.mark.parametrize("task", ["planar-reacher", "panda-reacher", "box-pusher"])

@@ -32,7 +32,7 @@ class Train:
 
     task: Positional[TaskName] = ""
     """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME for a task of your own."""
-    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t"] = "vigor"
+    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail"] = "vigor"
     """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
     demos: Path | None = None
     """Folder with demonstrations (see `vigor demos`). Without it, the task's own: shipped with it, or generated."""

@@ -7,24 +7,16 @@ Beside it stands what a user gets who draws a plan without knowing the ground tr
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 from scipy.cluster import hierarchy
 
-from vigor import mixture
-from vigor.policies import Policies
-from vigor.promp import rollout
+from vigor.policies import Learned
 from vigor.tasks.task import Task
 
 _COMPARED = 20
 """Samples per component that are looked at for distinct solutions."""
 _BLOCK = 64
 """Contexts that are sampled at a time, to bound memory."""
-
-_sample = jax.jit(
-    jax.vmap(mixture.sample_components, in_axes=(0, 0, None)),
-    static_argnums=2,
-)
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,9 @@ class Versatility:
 class Evaluation:
     """Figures of every component of every context; training contexts come first."""
 
-    policies: Policies
+    policies: Learned
+    weights: np.ndarray
+    """[context, component]: how likely each component is."""
     success: np.ndarray
     """[context, component]: share of successful samples."""
     distance: np.ndarray
@@ -53,10 +47,9 @@ class Evaluation:
 
     def summary(self, rows: slice) -> dict[str, Any]:
         """Means over some contexts, and the figures of each, as `result.json` has them."""
-        success, distance = self.success[rows], self.distance[rows]
+        weights, success, distance = self.weights[rows], self.success[rows], self.distance[rows]
         if not len(success):
             return {}
-        weights = np.exp(np.asarray(self.policies.mixtures.log_weights[rows], np.float64))
         versatility = [item.__dict__ for item in self.versatility[rows]]
         return {
             "success_best": float(success.max(axis=1).mean()),
@@ -87,39 +80,29 @@ class Evaluation:
         return self.summary(slice(self.policies.training, None))
 
 
-def evaluate(task: Task, policies: Policies, samples: int | None = None, seed: int = 0) -> Evaluation:
+def evaluate(task: Task, policies: Learned, samples: int | None = None, seed: int = 0) -> Evaluation:
     """Draw samples of every component of every context and judge them by the task's own metric.
 
     samples: per component; as many as the task says by default.
     """
     samples = task.samples if samples is None else samples
     blocks = [_evaluate(task, policies, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)]
-    success, distance, versatility = zip(*blocks, strict=True)
-    return Evaluation(
-        policies, np.concatenate(success), np.concatenate(distance), tuple(v for block in versatility for v in block)
-    )
+    weights, success, distance = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:3])
+    return Evaluation(policies, weights, success, distance, tuple(v for block in blocks for v in block[3]))
 
 
 def _evaluate(
-    task: Task, policies: Policies, samples: int, seed: int, first: int
-) -> tuple[np.ndarray, np.ndarray, list[Versatility]]:
-    """Success, distance [context, component] and versatility of a block of contexts."""
-    contexts = policies.contexts[first : first + _BLOCK]
-    mixtures = jax.tree.map(lambda leaf: leaf[first : first + _BLOCK], policies.mixtures)
-    count, components = mixtures.means.shape[:2]
-    # A context's samples do not depend on which other contexts are evaluated with it.
-    keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(first, first + count))
-    joints = np.asarray(rollout(task.promp, _sample(keys, mixtures, samples)))
-    owner = np.repeat(contexts, components * samples, axis=0)
+    task: Task, policies: Learned, samples: int, seed: int, first: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[Versatility]]:
+    """Weights, success, distance [context, component] and versatility of a block of contexts."""
+    rows = slice(first, first + _BLOCK)
+    weights, means, joints = policies.movements(task, rows, samples, seed)
+    owner = np.repeat(policies.contexts[rows], weights.shape[1] * samples, axis=0)
     distances = task.distances(joints.reshape(-1, *joints.shape[-2:]), owner.astype(np.float32))
-    distances = distances.reshape(count, components, samples)
+    distances = distances.reshape(joints.shape[:3])
     succeeded = task.succeeds(distances)
-    means = np.asarray(rollout(task.promp, mixtures.means))
-    versatility = [
-        _versatility(task, np.exp(np.asarray(mixtures.log_weights[i])), means[i], joints[i], succeeded[i])
-        for i in range(count)
-    ]
-    return succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
+    versatility = [_versatility(task, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
+    return weights, succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
 
 
 def _versatility(

@@ -6,7 +6,6 @@ samples are thin, demonstrations grey. Tasks in space show a perspective view be
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,10 @@ from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from vigor import files, mixture
+from vigor import files
 from vigor.constraints import Box, Sphere
 from vigor.errors import UserError
-from vigor.mixture import Mixture
-from vigor.policies import Policies
+from vigor.policies import Learned
 from vigor.solutions import Plans, Solution
 from vigor.tasks.task import Outline, Region, Task
 
@@ -53,7 +51,7 @@ Views = list[tuple[list[int], Any]]
 
 def traces(
     task: Task,
-    policies: Policies,
+    policies: Learned,
     demonstrations_joints: Sequence[np.ndarray] | None = None,
     samples: int = 40,
     contexts: Sequence[int] | None = None,
@@ -97,7 +95,7 @@ def traces(
 
 def distances(
     task: Task,
-    policies: Policies,
+    policies: Learned,
     demonstrations_joints: Sequence[np.ndarray] | None = None,
     samples: int = 20,
     contexts: Sequence[int] | None = None,
@@ -257,7 +255,7 @@ def save(figure: Figure, path: Path) -> None:
 # What is drawn
 
 
-def _shown(policies: Policies, contexts: Sequence[int] | None) -> list[int]:
+def _shown(policies: Learned, contexts: Sequence[int] | None) -> list[int]:
     """The contexts of the panels, by their index among the policies'."""
     shown = list(range(len(policies.contexts)) if contexts is None else contexts)[:PANELS]
     if not shown:
@@ -265,7 +263,7 @@ def _shown(policies: Policies, contexts: Sequence[int] | None) -> list[int]:
     return shown
 
 
-def _name(policies: Policies, index: int) -> str:
+def _name(policies: Learned, index: int) -> str:
     test = index - policies.training
     return f"training context {index + 1}" if test < 0 else f"test context {test + 1}"
 
@@ -275,18 +273,10 @@ def _points(task: Task, joints: np.ndarray) -> np.ndarray:
     return np.asarray(jax.jit(task.kinematics)(jnp.asarray(joints)))
 
 
-def _plans(task: Task, policies: Policies, index: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points [component, ..., T, points, 2 or 3] of the means of one context's mixture, and of samples of it."""
-    own = jax.tree.map(lambda leaf: np.asarray(leaf)[index], policies.mixtures)
-    means, drawn = _roll_out(task, own, index, samples)
-    return np.asarray(means), np.asarray(drawn)
-
-
-@partial(jax.jit, static_argnames=("task", "samples"))
-def _roll_out(task: Task, own: Mixture, seed: int, samples: int) -> tuple[jax.Array, jax.Array]:
-    weights = (own.means, mixture.sample_components(jax.random.key(seed), own, samples))
-    means, drawn = (task.kinematics(task.promp.rollout(each, STEPS)) for each in weights)
-    return means, drawn
+def _plans(task: Task, policies: Learned, index: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points [component, ..., T, points, 2 or 3] of the means of one context's components, and of samples of them."""
+    _, means, drawn = policies.movements(task, slice(index, index + 1), samples, seed=0, steps=STEPS)
+    return _points(task, means[0]), _points(task, drawn[0])
 
 
 def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
@@ -507,8 +497,8 @@ def _key(label: str, colour: str, width: float) -> Artist:
     return Line2D([], [], color=colour, linewidth=width, linestyle="--" if label == "radius" else "-", label=label)
 
 
-def _component_keys(policies: Policies) -> list[Artist]:
-    return [_key(f"component {i + 1}", _colour(i), 2.5) for i in range(policies.mixtures.means.shape[1])]
+def _component_keys(policies: Learned) -> list[Artist]:
+    return [_key(f"component {i + 1}", _colour(i), 2.5) for i in range(policies.components)]
 
 
 def _region_keys(regions: Sequence[Region]) -> list[Artist]:

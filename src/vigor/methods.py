@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from vigor import algorithm
-from vigor.baselines import bc_trajectory, em_drex
+from vigor.actors import Actor
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail, steps
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 
@@ -29,8 +30,9 @@ class Method:
     advance: Callable[[Any, Any, Any, Any, int], tuple[Any, Any]]
     """(task, settings, prepared, states, steps) to states, and the networks after each step [step, run, ...] or None:
     what plans for new contexts need."""
-    mixtures: Callable[[Any, Any, Any, Any], Mixture]
-    """(task, settings, prepared, states) to the policies of all contexts [run, context, ...]."""
+    policies: Callable[[Any, Any, Any, Any], Mixture | Actor]
+    """(task, settings, prepared, states) to the mixtures of all contexts [run, context, ...], or to an actor [run, ...]
+    that acts in all of them."""
 
 
 def _as_given(task: Any, settings: Any, problems: algorithm.Problem) -> algorithm.Problem:
@@ -48,6 +50,14 @@ _BC_T = Method(
     bc_trajectory.start,
     lambda *given: (bc_trajectory.advance(*given), None),
     bc_trajectory.mixtures,
+)
+_BC_S = Method(
+    bc_state_action.Config,
+    lambda settings: settings.steps,
+    steps.prepare,
+    bc_state_action.start,
+    lambda *given: (bc_state_action.advance(*given), None),
+    bc_state_action.actor,
 )
 
 METHODS: dict[str, Method] = {
@@ -69,6 +79,16 @@ METHODS: dict[str, Method] = {
     ),
     "bc-t": _BC_T,
     "bc-gmm-t": _BC_T,
+    "bc-s": _BC_S,
+    "bc-gmm-s": _BC_S,
+    "gail": Method(
+        gail.Config,
+        lambda settings: settings.steps,
+        gail.prepare,
+        gail.start,
+        lambda *given: (gail.advance(*given), None),
+        gail.actor,
+    ),
 }
 
 

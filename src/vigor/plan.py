@@ -109,7 +109,7 @@ def load(folder: str | Path, every: int = 1) -> Planner:
     """
     folder = Path(folder)
     setup, task, known = run.load_policies(folder)
-    if setup.method != "vigor":
+    if setup.method != "vigor" or not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
     run.read_result(folder)
     like = jax.eval_shape(lambda: networks.initial(jax.random.key(0), setup.config.density_ratio, task.features))
@@ -128,6 +128,8 @@ def thin(ensembles: Any, every: int) -> Any:
 def of_run(folder: Path) -> Plans:
     """What a run learned for its own contexts, as plans; training contexts first."""
     setup, task, known = run.load_policies(folder)
+    if not isinstance(known, Policies):
+        raise UserError(f"{folder} was trained with {setup.method}, which acts step by step and makes no plans")
     limits = constraints.of_task(task)
     trained = known.contexts[: known.training]
     plans = solutions.judge(task, known.contexts, known.mixtures, None, limits, trained)

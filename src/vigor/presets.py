@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from vigor import algorithm
-from vigor.baselines import bc_trajectory, em_drex
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail
 from vigor.density_ratio import DensityRatio
 from vigor.errors import UserError
 
@@ -24,7 +24,7 @@ _EM_DREX = {
     "panda-reacher": em_drex.Config(layers=2, width=64, kernel=7),
     "box-pusher": em_drex.Config(layers=4, width=64, kernel=7),
 }
-# Tables 6, 9 and 10.
+# Tables 6 to 10.
 _EM_DREX_PAPER: dict[str, dict[str, Any]] = {
     "planar-reacher": {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},
     "panda-reacher": {
@@ -49,6 +49,18 @@ _BC_PAPER = {
     ("bc-gmm-t", "planar-reacher"): bc_trajectory.Config(layers=4, width=64),
     ("bc-gmm-t", "panda-reacher"): bc_trajectory.Config(layers=3, width=64),
     ("bc-gmm-t", "box-pusher"): bc_trajectory.Config(layers=3, width=128),
+    ("bc-s", "planar-reacher"): bc_state_action.Config(components=1, batch=128),
+    ("bc-s", "panda-reacher"): bc_state_action.Config(components=1, width=32, target_encoding=True),
+    ("bc-s", "box-pusher"): bc_state_action.Config(components=1, layers=3),
+    ("bc-gmm-s", "planar-reacher"): bc_state_action.Config(frames=5, train_weights=True),
+    ("bc-gmm-s", "panda-reacher"): bc_state_action.Config(target_encoding=True, train_weights=True),
+    ("bc-gmm-s", "box-pusher"): bc_state_action.Config(layers=3),
+}
+# Table 11.
+_GAIL_PAPER = {
+    "planar-reacher": gail.Config(frames=5, target_encoding=True),
+    "panda-reacher": gail.Config(frames=5, width=64, batch=64, policy_batch=64, timesteps=3_000_000),
+    "box-pusher": gail.Config(layers=3, width=64, batch=64, policy_batch=256),
 }
 
 
@@ -61,8 +73,10 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
             return _vigor(task, name)
         case "em-drex":
             return _em_drex(task if task in _EM_DREX else "planar-reacher", name)
-        case "bc-t" | "bc-gmm-t":
+        case "bc-t" | "bc-gmm-t" | "bc-s" | "bc-gmm-s":
             return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
+        case "gail":
+            return _GAIL_PAPER.get(task, _GAIL_PAPER["planar-reacher"])
     raise UserError(f"there is no method {method!r}")
 
 

@@ -28,8 +28,7 @@ from vigor import __version__, algorithm, checkpoints, demonstrations, evaluatio
 from vigor.demonstrations import Demonstrations, Split
 from vigor.errors import UserError
 from vigor.methods import Method, method
-from vigor.mixture import Mixture
-from vigor.policies import Policies
+from vigor.policies import Learned
 from vigor.tasks import Task, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
@@ -241,7 +240,7 @@ def _carry_on(
                 if done < stop:
                     report(Progress(done, steps, time.perf_counter() - begun, last))
             if done == stop:
-                current = policies_of(split, way.mixtures(task, config, data, states))
+                current = policies_of(split, way.policies(task, config, data, states))
                 judged = evaluation.evaluate(task, current)
                 row = {
                     "iteration": done,
@@ -260,14 +259,14 @@ def _carry_on(
     seconds = time.perf_counter() - begun
     report(Progress(done, steps, seconds, last))
     checkpoints.merge_networks(folder)
-    learned = policies_of(split, way.mixtures(task, config, data, states))
+    learned = policies_of(split, way.policies(task, config, data, states))
     return _finish(setup, folder, task, shown, learned, steps, seconds)
 
 
-def policies_of(split: Split, mixtures: Mixture, number: int = 0) -> Policies:
-    """The policies of one run of a batch."""
+def policies_of(split: Split, learned: Any, number: int = 0) -> Learned:
+    """What one run of a batch has learned."""
     contexts = np.concatenate([split.train_contexts, split.test_contexts])
-    return Policies(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[number], mixtures))
+    return policies.of(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[number], learned))
 
 
 def _parts(judged: evaluation.Evaluation) -> dict[str, Any]:
@@ -331,7 +330,7 @@ def _finish(
     folder: Path,
     task: Task,
     shown: Demonstrations,
-    learned: Policies,
+    learned: Learned,
     steps: int,
     seconds: float,
 ) -> dict[str, Any]:
@@ -353,14 +352,14 @@ def _finish(
     return result
 
 
-def load_policies(folder: Path) -> tuple[Setup, Task, Policies]:
+def load_policies(folder: Path) -> tuple[Setup, Task, Learned]:
     """What a run has learned so far."""
     setup = load_setup(folder)
     if not (folder / POLICIES).exists():
         what = "has lost its policies.npz; train it again" if (folder / RESULT).exists() else "has no policies yet"
         raise UserError(f"the run in {folder} {what}")
     task, learned = load_task(setup.task).with_descriptors(setup.descriptors), policies.load(folder / POLICIES)
-    if learned.mixtures.means.shape[2] != task.promp.weights or learned.contexts.shape[1] != task.context_dimension:
+    if not learned.fits(task):
         raise UserError(f"{folder / POLICIES} does not fit {task.name}; it belongs to another task")
     return setup, task, learned
 

@@ -92,11 +92,9 @@ def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
     steps = way.steps(config)
     for done in range(0, steps, run.EVERY):
         states, _ = way.advance(task, config, data, states, min(run.EVERY, steps - done))
-    mixtures = jax.block_until_ready(way.mixtures(task, config, data, states))
+    learned = jax.block_until_ready(way.policies(task, config, data, states))
     facts = {"demonstrations": prepared[0][1].source, "device": jax.devices()[0].device_kind}
-    judged = (
-        evaluation.evaluate(task, run.policies_of(split, mixtures, i)) for i, (_, _, split) in enumerate(prepared)
-    )
+    judged = (evaluation.evaluate(task, run.policies_of(split, learned, i)) for i, (_, _, split) in enumerate(prepared))
     return [facts | {"train": each.train, "test": each.test} for each in judged]
 
 

@@ -61,6 +61,9 @@ QUICK: dict[str, dict[str, Any]] = {
     "em-drex": {"iterations": 40, "em_samples": 512, "epochs": 20, "learning_rate": 3e-4} | _SMALL,
     "bc-t": {"epochs": 3000},
     "bc-gmm-t": {"epochs": 3000},
+    "bc-s": {"epochs": 100},
+    "bc-gmm-s": {"epochs": 100},
+    "gail": {"timesteps": 20_000},
 }
 """Settings that make a method fast and poor, by dotted names."""
 QUICK_ABLATIONS = ("descriptors", "density_ratio.network", "em_components")

@@ -44,6 +44,7 @@ def check(task: Task) -> None:
         for name, parts in task.other_descriptors.items()
         for i, part in enumerate(parts, start=1)
     ]
+    others += [("reached", task.reached)] if task.reached is not None else []
     for name, descriptor in (*zip(names, task.descriptors, strict=True), *others):
         shape = _trace(name, descriptor, motion)
         if shape[:1] != (steps,) or len(shape) > 2:

@@ -64,6 +64,7 @@ TASK = Task(
     descriptors=reaching.distances_and(FIRST, SECOND, mean_squared_velocity, mean_squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
+    reached=reaching.reached(FIRST, SECOND, RADIUS),
     regions=regions,
     generate=generation.reacher(
         panda(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1

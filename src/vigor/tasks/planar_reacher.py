@@ -45,6 +45,7 @@ TASK = Task(
     descriptors=reaching.distances_and(FIRST, SECOND, squared_velocity, squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
+    reached=reaching.reached(FIRST, SECOND, RADIUS),
     regions=regions,
     generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15),
 )

@@ -24,6 +24,16 @@ def ablations(first: slice, second: slice) -> dict[str, tuple[Descriptor, ...]]:
     }
 
 
+def reached(first: slice, second: slice, radius: float) -> Descriptor:
+    """Whether either target has been reached up to each step: [T, 2] of 0 and 1."""
+
+    def reached_targets(motion: Motion) -> Array:
+        within = [descriptors.distance(motion.effector, motion.context[part]) <= radius for part in (first, second)]
+        return jax.lax.cummax(jnp.stack(within, axis=1).astype(motion.joints.dtype), axis=0)
+
+    return reached_targets
+
+
 def distance_to_boundaries(motion: Motion, first: slice, second: slice, radius: float) -> Array:
     """Distance to the first target's boundary at the closest step plus that to the second's at the last step."""
     to_first = descriptors.distance(motion.effector, motion.context[first])

@@ -67,6 +67,9 @@ class Task:
     steps of the joints' distance."""
     samples: int = 100
     """Samples of each component that an evaluation draws."""
+    reached: Descriptor | None = None
+    """Which targets [T, targets] a motion has reached up to each step, 0 or 1: what methods that act step by step can
+    be shown beside the descriptors."""
     regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
     """What a figure draws for a context: targets, obstacles."""
     outlines: Callable[[np.ndarray], Sequence[Outline]] = lambda context: ()

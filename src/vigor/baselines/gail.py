@@ -1,0 +1,207 @@
+"""GAIL (paper, appendix B.2): a policy learns by reinforcement to look demonstrated, step by step.
+
+A discriminator learns to tell demonstrated pairs of observation and action from the policy's own; PPO of
+stable-baselines3 maximises the reward -log(1 - D) = softplus(logit). It acts in all contexts of the run, as VIGOR's
+policies do; only training contexts have demonstrations.
+
+The state of a run is a tree of arrays as with every method: PPO's networks and moments are put into
+stable-baselines3 before a step and taken out after it, and every random number comes from the seed and the step. So a
+run resumes exactly, and nothing is ever unpickled. Needs `pip install "vigor[baselines]"`.
+"""
+
+import importlib
+import itertools
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from vigor import mixture_network, networks
+from vigor.actors import Actor
+from vigor.algorithm import Problem
+from vigor.baselines import steps
+from vigor.baselines.steps import Shown
+from vigor.errors import UserError, check_choices
+from vigor.networks import Architecture, Parameters
+from vigor.stepwise import View
+from vigor.tasks.task import Task
+
+Array = jax.Array
+
+_START = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Config(View):
+    """Settings of GAIL."""
+
+    timesteps: int = 1_000_000
+    """Steps that the policy acts in all."""
+    policy_steps: int = 2048
+    """Steps between two updates of the policy, rounded to whole episodes."""
+    layers: int = 2
+    """Hidden layers of the discriminator."""
+    width: int = 32
+    """Neurons per hidden layer of the discriminator."""
+    batch: int = 128
+    """Pairs of each class per gradient step of the discriminator."""
+    policy_layers: int = 2
+    """Hidden layers of the policy, and of its value function."""
+    policy_width: int = 32
+    """Neurons per hidden layer of either."""
+    policy_batch: int = 128
+    """Steps per gradient step of the policy."""
+    learning_rate: float = 3e-4
+    """Of Adam, for policy and discriminator."""
+    discriminator_steps: int = 4
+    """Gradient steps of the discriminator for every update of the policy."""
+    contexts: Literal["all", "training"] = "all"
+    """Contexts that the policy acts in while it learns: all, as with VIGOR, or those with demonstrations."""
+    vectorised: bool = True
+    """All episodes of an update side by side as one program; otherwise one after the other, in a plain environment."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choices(self)
+        sizes = (self.layers, self.width, self.batch, self.policy_layers, self.policy_width)
+        if min(*sizes, self.timesteps, self.policy_steps, self.discriminator_steps) < 1 or self.policy_batch < 2:
+            raise UserError("layers, widths, batches and steps must be positive, and policy_batch at least 2")
+        if max(*sizes, self.policy_batch) > 10**4 or self.policy_steps > 10**6:
+            raise UserError("layers, widths and batches must be at most 10,000, and policy_steps at most a million")
+        if not 0 < self.learning_rate < math.inf:
+            raise UserError("learning_rate must be positive and finite")
+
+    @property
+    def components(self) -> int:
+        return 1
+
+    @property
+    def steps(self) -> int:
+        """Updates of the policy, which are the steps of a run."""
+        return -(-self.timesteps // self.policy_steps)
+
+    @property
+    def discriminator(self) -> Architecture:
+        return Architecture(network="mlp", layers=self.layers, width=self.width, dropout=0.0)
+
+
+class State(NamedTuple):
+    """Everything a step changes."""
+
+    iteration: Array
+    """Updates done."""
+    policy: dict[str, Any]
+    """Policy and value function, by the names that stable-baselines3 gives their parameters."""
+    moments: dict[str, dict[str, Any]]
+    """First and second moments of their Adam, by torch's names for them."""
+    discriminator: Parameters
+    optimiser: Any
+
+
+def reward(discriminator: Parameters, config: Config, seen: Array, acted: Array) -> Array:
+    """-log(1 - D) [n] of standardised observations [n, features] and actions [n, dimensions]."""
+    return jax.nn.softplus(_logits(discriminator, config, jnp.concatenate([seen, acted], axis=1)))
+
+
+def _logits(discriminator: Parameters, config: Config, pairs: Array) -> Array:
+    """Logits [n] of pairs [n, features + dimensions]: sequences of a single step."""
+    return networks.logits(discriminator, config.discriminator, pairs[:, None])[:, 0]
+
+
+def improve(
+    key: Array, discriminator: Parameters, optimiser: Any, config: Config, demonstrated: Array, own: Array
+) -> tuple[Parameters, Any]:
+    """Gradient steps on the cross-entropy between demonstrated pairs [n, pair] and the policy's own [m, pair]."""
+
+    def loss(discriminator: Parameters, true: Array, false: Array) -> Any:
+        errors = -_logits(discriminator, config, true), _logits(discriminator, config, false)
+        return sum(jnp.mean(jax.nn.softplus(error)) for error in errors)
+
+    def step(carry: tuple[Parameters, Any], key: Array) -> tuple[tuple[Parameters, Any], None]:
+        discriminator, optimiser = carry
+        key_true, key_false = jax.random.split(key)
+        true = jax.random.choice(key_true, demonstrated, (config.batch,))
+        false = jax.random.choice(key_false, own, (config.batch,))
+        updates, optimiser = _adam(config).update(jax.grad(loss)(discriminator, true, false), optimiser)
+        return (optax.apply_updates(discriminator, updates), optimiser), None
+
+    keys = jax.random.split(key, config.discriminator_steps)
+    return jax.lax.scan(step, (discriminator, optimiser), keys)[0]
+
+
+def _adam(config: Config) -> optax.GradientTransformation:
+    return optax.adam(config.learning_rate)
+
+
+def _ppo() -> Any:
+    """The only part that needs more than JAX."""
+    try:
+        return importlib.import_module("vigor.baselines.gail_ppo")
+    except ImportError:
+        raise UserError('GAIL needs stable-baselines3; install it with pip install "vigor[baselines]"') from None
+
+
+def prepare(task: Task, config: Config, problems: Problem) -> Shown:
+    """The demonstrations of a batch of runs [run, ...], step by step."""
+    _ppo()  # What is missing is said before anything is done.
+    return steps.prepare(task, config, problems)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def start(task: Task, config: Config, shown: Shown) -> State:
+    """A batch of runs [run, ...] before the first step, with the initial networks of stable-baselines3."""
+    seen, acted = shown.seen.shape[-1], shown.acted.shape[-1]
+
+    def one(key: Array) -> State:
+        key, key_discriminator = jax.random.split(jax.random.fold_in(key, _START))
+        sizes = [seen] + [config.policy_width] * config.policy_layers
+        shapes = {
+            f"mlp_extractor.{net}.{2 * i}": (after, before, math.sqrt(2))
+            for net in ("policy_net", "value_net")
+            for i, (before, after) in enumerate(itertools.pairwise(sizes))
+        }
+        shapes |= {"action_net": (acted, sizes[-1], 0.01), "value_net": (1, sizes[-1], 1.0)}
+        policy = {"log_std": jnp.zeros(acted)}
+        for number, (name, (outputs, inputs, gain)) in enumerate(shapes.items()):
+            made = jax.nn.initializers.orthogonal(gain)
+            policy[f"{name}.weight"] = made(jax.random.fold_in(key, number), (outputs, inputs))
+            policy[f"{name}.bias"] = jnp.zeros(outputs)
+        moments = {name: jax.tree.map(jnp.zeros_like, policy) for name in ("exp_avg", "exp_avg_sq")}
+        discriminator = networks.initial(key_discriminator, config.discriminator, seen + acted)
+        zero = jnp.zeros((), jnp.int32)
+        return State(zero, policy, moments, discriminator, _adam(config).init(discriminator))
+
+    return jax.vmap(one)(shown.key)
+
+
+def advance(task: Task, config: Config, shown: Shown, states: State, count: int) -> State:
+    """Take a batch of runs [run, ...] through some steps, one run after the other."""
+    after = []
+    for run in range(states.iteration.shape[0]):
+        own, state = jax.tree.map(lambda leaf, run=run: leaf[run], (shown, states))
+        for _ in range(count):
+            state = _ppo().update(task, config, own, state)
+        after.append(state)
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *after)
+
+
+def actor(task: Task, config: Config, shown: Shown, states: State) -> Actor:
+    """The actors of a batch of runs, [run, ...]: a mixture of one Gaussian, whose deviation is the same everywhere."""
+    policy = states.policy
+    layers = [
+        {"weight": jnp.swapaxes(policy[f"{name}.weight"], -1, -2), "bias": policy[f"{name}.bias"]}
+        for name in (*(f"mlp_extractor.policy_net.{2 * i}" for i in range(config.policy_layers)), "action_net")
+    ]
+    means, (low, high) = layers[-1], mixture_network.LOG_DEVIATIONS
+    share = (jnp.clip(policy["log_std"], low + 1e-3, high - 1e-3) - low) / (high - low)
+    still, one = jnp.zeros_like(means["weight"]), jnp.zeros_like(means["weight"][..., :1])
+    output = {
+        "weight": jnp.concatenate([one, means["weight"], still], axis=-1),
+        "bias": jnp.concatenate([one[..., 0, :], means["bias"], jax.scipy.special.logit(share)], axis=-1),
+    }
+    view = View(config.frames, config.target_encoding)
+    return Actor({"layers": layers[:-1], "output": output}, shown.units, view, activation="tanh")
