@@ -8,10 +8,10 @@ import pytest
 
 from conftest import POINT
 from vigor import demonstrations, recordings, run
-from vigor.baselines import bc_trajectory
+from vigor.baselines import bc_trajectory, cloning
 from vigor.experiments.cell import Cell, measure
 
-CONFIG = bc_trajectory.Config(components=2, layers=1, width=4, epochs=12 * bc_trajectory.EPOCHS)
+CONFIG = bc_trajectory.Config(components=2, layers=1, width=4, epochs=12 * cloning.EPOCHS)
 
 
 @pytest.fixture(autouse=True, scope="module")
