@@ -393,3 +393,17 @@ def test_figures_of_final_states_and_executed_paths(some_pushes):
     assert sum(bool(ax.images) for ax in final.axes) == 4
     both = pictures.planned_and_executed(plans[:3], contexts[0])
     assert [len(ax.patches) for ax in both.axes] == [3, 3, 3]
+
+
+def test_a_report_shows_the_best_component_of_each_context(some_pushes):
+    plans, _ = some_pushes
+    contexts = np.array([[0.05, 0.0, 0.1], [0.0, 0.05, -0.1]])
+    success = np.array([[0.0, 0.2, 0.0], [0.0, 0.0, 1.0]])
+    made = TASK.pictures(contexts, np.asarray(plans[:6]).reshape(2, 3, *plans[0].shape), success)
+    expected = {
+        "planned_and_executed": pictures.planned_and_executed(plans[3:6], contexts[1]),
+        "final_states": pictures.final_states(np.asarray(plans)[[1, 5]], contexts),
+    }
+    assert made.keys() == expected.keys()
+    for name, figure in expected.items():
+        assert [ax.get_title("left") for ax in made[name].axes] == [ax.get_title("left") for ax in figure.axes]

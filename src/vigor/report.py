@@ -15,6 +15,8 @@ FIGURES = {
     "traces_test.png": "Movements in test contexts, which have no demonstrations.",
     "traces_train.png": "Movements in training contexts; their demonstrations are grey.",
     "distances_test.png": "Distance to the targets in test contexts; demonstrations of all training contexts are grey.",
+    "planned_and_executed.png": "What the components plan in the test context that goes best, and what the rod does.",
+    "final_states.png": "Where the box ends with the best component of each test context; the goal is green.",
     "learning_curves.png": "Success, distance and versatility over the iterations.",
 }
 """Figures of a run in the order of the report, with their captions."""

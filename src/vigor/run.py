@@ -388,4 +388,9 @@ def draw(folder: Path) -> Path:
             if name == "test" and task.regions(learned.contexts[0]):
                 distances = figures.distances(task, learned, seen, contexts=rows)
                 figures.save(distances, folder / "figures" / f"distances_{name}.png")
+            if name == "test" and task.pictures is not None:
+                means = learned.movements(task, slice(rows.start, rows.stop), samples=1, seed=0).means
+                made = task.pictures(learned.contexts[rows.start :], means, judged.success[rows.start :])
+                for title, figure in made.items():
+                    figures.save(figure, folder / "figures" / f"{title}.png")
     return write_report(folder)

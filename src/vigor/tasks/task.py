@@ -92,6 +92,9 @@ class Task:
     """How long a movement takes unless a plan says otherwise."""
     film: Callable[[Path, np.ndarray, np.ndarray, Sequence[Any]], None] | None = None
     """Writes an mp4 of a trajectory [T, dimensions] in a context [context] among keep-outs."""
+    pictures: Callable[[np.ndarray, np.ndarray, np.ndarray], Mapping[str, Any]] | None = None
+    """Further figures of a report by name, of contexts [context, C], the means [context, component, T, dimensions] of
+    their components, and the components' success [context, component]."""
     group: Callable[[np.ndarray], np.ndarray] | None = None
     """A number [n] for each context [n, context]; training contexts are drawn evenly from those with the same."""
 

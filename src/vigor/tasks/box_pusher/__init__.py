@@ -5,6 +5,7 @@ first needed: `pip install "vigor[sim]"`.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
+from vigor.errors import UserError
 from vigor.kinematics import path
 from vigor.robots import PANDA
 from vigor.tasks.box_pusher import geometry
@@ -68,6 +70,17 @@ def outlines(context: np.ndarray) -> tuple[Outline, ...]:
     return Outline(start, "box at the start"), Outline(goal, "goal")
 
 
+def outcomes(contexts: np.ndarray, means: np.ndarray, success: np.ndarray) -> dict[str, Any]:
+    """Planned and executed paths in the context that goes best, and where the box ends, if that can be rendered."""
+    from vigor.tasks.box_pusher import pictures
+
+    best, shown = success.argmax(axis=1), int(success.max(axis=1).argmax())
+    made = {"planned_and_executed": pictures.planned_and_executed(means[shown], contexts[shown])}
+    with suppress(UserError):
+        made["final_states"] = pictures.final_states(means[np.arange(len(best)), best], contexts)
+    return made
+
+
 def sign_combination(contexts: np.ndarray) -> np.ndarray:
     """Which of the four combinations of the signs of dy and rotation contexts [n, 3] have: [n]."""
     return 2 * (contexts[:, 1] > 0) + (contexts[:, 2] > 0)
@@ -93,6 +106,7 @@ TASK = Task(
     generate=generate,
     generates_plans=True,
     shipped=Path(__file__).parent / "demonstrations",
+    pictures=outcomes,
     group=sign_combination,
     robot=replace(PANDA, thickness=geometry.ROD),  # Of the arm only the rod reaches down to the table.
     robot_joints=joint_angles,
