@@ -15,7 +15,7 @@ _VIGOR = {
     "panda-reacher": algorithm.Config(
         compared="training", misplaced=0.3, density_ratio=DensityRatio(layers=3, width=64, kernel=7)
     ),
-    "box-pusher": algorithm.Config(density_ratio=DensityRatio(layers=4, width=128, kernel=7)),
+    "box-pusher": algorithm.Config(samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7)),
 }
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
