@@ -118,7 +118,7 @@ def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None 
 
 def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.ndarray) -> Figure:
     """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper, Fig. 11)."""
-    from vigor.figures import PALETTE
+    from vigor.drawing import PALETTE
 
     paths = np.asarray(plans)
     rollouts = simulation.roll_out(paths)
