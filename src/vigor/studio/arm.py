@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.studio.recording import RATE
-from vigor.studio.stage import Mark, Picture, View
+from vigor.studio.stage import Mark, Picture, View, on_plane
+from vigor.tasks import planar_reacher
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -16,7 +17,7 @@ Array = jax.Array
 ITERATIONS = 8
 DAMPING = 1e-3
 """Of the inverse kinematics, in squared units of the arm's reach."""
-LAG = 0.04
+LAG = 0.08
 """Seconds that the arm is behind the pointer, whose places come 20 times a second at most: it moves evenly between."""
 
 
@@ -65,7 +66,7 @@ class Arm:
         self._reach = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
         # Points that nothing moves, and those that lie on another, have no grip.
         apart = np.linalg.norm(np.diff(points, axis=0), axis=1) > 0.1 * self._reach / len(points)
-        self.grips = tuple(i for i in range(2, len(points)) if apart[i - 1])
+        self.grips = tuple(i for i in range(1, len(points)) if apart[i - 1])
         self.advance(0.0, len(points) - 1, self.picture().points[-1], False)  # Compiles.
 
     @property
@@ -91,6 +92,11 @@ class Arm:
 
     def _places(self, joints: np.ndarray) -> np.ndarray:
         return np.asarray(self._points(joints), np.float64)
+
+    def aim(self, eye: np.ndarray, through: np.ndarray, context: np.ndarray) -> np.ndarray:
+        if self.view.flat:
+            return on_plane(eye, through, 0.0)
+        return towards(eye, through, self.picture().points[-1], self.marks(context))
 
     def picture(self) -> Picture:
         return Picture(in_space(self._places(self._joints)))
@@ -127,6 +133,18 @@ class Arm:
         return sum(self._distances(context, path))
 
 
+def towards(eye: np.ndarray, through: np.ndarray, now: np.ndarray, marks: Sequence[Mark]) -> np.ndarray:
+    """Where on the ray from an eye [3] through a place [3] a pointer means: at the depth of targets that it is near.
+
+    A mouse has no depth. Away from the targets the end effector keeps the depth that it has now.
+    """
+    ray = (through - eye) / max(float(np.linalg.norm(through - eye)), 1e-9)
+    depths = np.array([(place - eye) @ ray for place in (now, *(mark.position for mark in marks))])
+    besides = [np.linalg.norm(eye + depth * ray - mark.position) for depth, mark in zip(depths[1:], marks, strict=True)]
+    near = [np.exp(-((beside / (1.5 * mark.radius)) ** 2)) for beside, mark in zip(besides, marks, strict=True)]
+    return eye + ray * np.average(depths, weights=[0.02, *near])
+
+
 def in_space(points: np.ndarray) -> np.ndarray:
     """Points [..., 2 or 3] as [..., 3]."""
     return np.pad(points, [(0, 0)] * (points.ndim - 1) + [(0, 3 - points.shape[-1])])
@@ -134,12 +152,14 @@ def in_space(points: np.ndarray) -> np.ndarray:
 
 def planar(task: Task) -> Arm:
     """The planar arm, from above."""
-    view = View((0.9, 0.0, 13.0), (0.9, 0.0, 0.0), (0, 1, 0), 0.9, 0.0, 0.09, (-6.0, -6.0, 0.0), (6.0, 6.0, 0.0))
-    return Arm(task, view, ((-np.pi, np.pi),) * 5, 6.0)
+    view = View((1.2, 0.0, 12.0), (1.2, 0.0, 0.0), (0, 1, 0), 0.8, True, 0.09, 0.16, (-6.0, -6.0, 0.0), (6.0, 6.0, 0.0))
+    return Arm(task, view, planar_reacher.LIMITS, 6.0)
 
 
 def panda(task: Task) -> Arm:
     """The Panda, from the side and a little from above."""
-    view = View((1.7, -1.5, 1.0), (0.25, 0.05, 0.4), (0, 0, 1), 0.75, None, 0.05, (-0.9, -0.9, 0.0), (0.9, 0.9, 1.2))
+    view = View(
+        (1.6, -1.2, 0.95), (0.25, 0.0, 0.42), (0, 0, 1), 0.7, False, 0.04, 0.03, (-0.9, -0.9, 0.0), (0.9, 0.9, 1.2)
+    )
     assert task.robot is not None
     return Arm(task, view, task.robot.position[: task.promp.dimensions], min(task.robot.velocity))

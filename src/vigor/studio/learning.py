@@ -59,7 +59,9 @@ class Learner:
 
     @property
     def running(self) -> bool:
-        return self._process is not None and self._process.poll() is None
+        """A process trains; one that only draws its report has finished."""
+        alive = self._process is not None and self._process.poll() is None
+        return alive and not (self._run / run.RESULT).exists()
 
     @property
     def _run(self) -> Path:

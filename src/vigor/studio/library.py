@@ -52,8 +52,8 @@ class Library:
         away = float(recordings.distances(self.task, weights, context[None])[0])
         if not self.task.succeeds(np.asarray(away)):
             raise UserError(
-                f"not saved: its movement primitive, which is what is learned from, misses by {away:.3g} "
-                f"({self.task.success_distance:g} is allowed); move a little slower and more evenly"
+                "not saved: the movement primitive fitted to it, which is what is learned from, ends "
+                f"{away:.2g} short of solving the context; move more evenly"
             )
         with self._lock:
             self._set(self._with(context, moving, weights))

@@ -36,6 +36,7 @@ class Panel:
         self._state = gui.add_html("")
         with gui.add_folder("Context"):
             self._context = gui.add_dropdown("Go to", ("new",))
+            self._numbers = gui.add_html("")
             self._new = gui.add_button("New context", hint="Or drag the targets")
         tabs = gui.add_tab_group()
         with tabs.add_tab("Record"):
@@ -68,7 +69,6 @@ class Panel:
             self._act = gui.add_button("Play plan")
             self._export = gui.add_button("Export plan", hint="A table of joints over time, for a controller")
         self._wire()
-        self._seen = -1
         self._said = ""
 
     def _wire(self) -> None:
@@ -143,11 +143,14 @@ class Panel:
         """Show what changes now and then."""
         session = self._session
         with session.lock:
-            shown, index, count = session.library.current, session.library.find(session.context), len(session.numbers)
+            context, shown = session.context, session.library.current
+            index, count = session.library.find(context), len(session.numbers)
         names = [] if shown is None else [
             f"{i + 1}: {len(shown.of(i))} demonstration{'' if len(shown.of(i)) == 1 else 's'}"
             for i in range(len(shown.contexts))
         ]  # fmt: skip
+        values = zip(session.task.context_names, context, strict=True)
+        self._numbers.content = say(", ".join(f"{name} {value:.3f}" for name, value in values))
         _choose(self._context, [*names, "new: not demonstrated yet"], len(names) if index is None else index)
         _choose(self._which, [f"{i + 1} of {count}" for i in range(count)] or ["none"], count - 1)
         for widget in (self._play, self._delete):

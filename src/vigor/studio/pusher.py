@@ -5,19 +5,21 @@ import numpy as np
 
 from vigor.kinematics import SerialChain
 from vigor.kinematics import panda as panda_chain
-from vigor.studio.stage import Mark, Picture, View
+from vigor.studio.stage import Mark, Picture, View, on_plane
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
 from vigor.tasks.box_pusher.engine import mujoco
 from vigor.tasks.task import Task
 
 SPEED = 0.25
 """Largest speed of the rod, in metres per second: plans take three seconds for a push."""
-LAG = 0.04
+LAG = 0.08
 """Seconds that the rod is behind the pointer."""
 KNOB = 0.06
 """From the edge of the goal to the knob that turns it."""
 FARTHEST, TURN = 0.25, np.pi / 2
 """How far a goal can be dragged from where the box starts, by coordinate, and turned."""
+HELD = 0.09
+"""Height above its tip at which the rod is held, clear of the box."""
 START = (0.42, 0.0)
 """Where the rod stands at first: in front of the box, outside."""
 
@@ -25,8 +27,8 @@ START = (0.42, 0.0)
 class Pusher:
     """A Panda with a rod, pushing a box. Until a recording starts, dragging only places the rod."""
 
-    grips = (-1,)
-    view = View((1.25, 0.0, 0.75), (0.5, 0.0, 0.0), (0, 0, 1), 0.75, 0.0, 0.045, (0.1, -0.6, 0.0), (0.8, 0.6, 0.0))
+    grips = (-2,)
+    view = View((1.3, 0.35, 0.8), (0.45, 0.0, 0.05), (0, 0, 1), 0.7, True, 0.04, 0.022, (0.1, -0.6, 0), (0.8, 0.6, 0.1))
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -69,14 +71,18 @@ class Pusher:
             self._data.ctrl[:] = control.joint_angles(begun + share * (self._target - begun))
             mujoco.mj_step(self._model, self._data)
 
+    def aim(self, eye: np.ndarray, through: np.ndarray, context: np.ndarray) -> np.ndarray:
+        return on_plane(eye, through, control.HEIGHT + HELD)
+
     def picture(self) -> Picture:
         return self._picture(self._data.qpos)
 
     def _picture(self, places: np.ndarray) -> Picture:
         """Of MuJoCo's positions: the arm's joints, then place and quaternion of the box."""
         x, y, _, w, _, _, z = places[7:14]
-        points = np.asarray(self._points(places[:7]), np.float64)
-        return Picture(points, np.array([x, y, 2 * np.arctan2(z, w)]))
+        *links, flange, tip = np.asarray(self._points(places[:7]), np.float64)
+        grip = tip + (flange - tip) * HELD / np.linalg.norm(flange - tip)
+        return Picture(np.array([*links, flange, grip, tip]), np.array([x, y, 2 * np.arctan2(z, w)]))
 
     def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
         states = simulation.roll_out(trajectory[None]).states[0, ::2]

@@ -7,13 +7,12 @@ import numpy as np
 import viser
 
 from vigor.figures import PALETTE
-from vigor.studio import incoming
 from vigor.studio.session import Session, Trace
 from vigor.studio.stage import Mark, Picture
 from vigor.tasks.box_pusher import geometry
 
-LINK, JOINT, GRIP = (150, 158, 170), (70, 78, 92), (255, 120, 0)
-WAITING, REACHED = (88, 110, 150), (20, 150, 70)
+LINK, JOINT, GRIP = (118, 128, 145), (45, 52, 66), (245, 95, 0)
+WAITING, REACHED = (60, 90, 150), (10, 140, 60)
 BOX, GOAL, ROD = (204, 56, 46), (120, 190, 140), (64, 69, 77)
 GREY = (125, 125, 125)
 
@@ -62,7 +61,7 @@ class Scene:
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
             "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
-            section_color=(232, 232, 232), position=(0, 0, -view.link if view.plane == 0 and view.up[1] else -0.002),
+            section_color=(232, 232, 232), position=(0, 0, -view.link if view.up[1] else -0.002),
             shadow_opacity=0.0,
         )  # fmt: skip
 
@@ -71,16 +70,14 @@ class Scene:
     def _robot(self, picture: Picture) -> None:
         scene, view, points = self._server.scene, self._session.stage.view, picture.points
         grips = {number % len(points) for number in self._session.stage.grips}
+        rod = len(points) if picture.box is None else len(points) - 3  # The first link that is the rod.
         for i, length in enumerate(np.linalg.norm(np.diff(points, axis=0), axis=1)):
-            rod = picture.box is not None and i == len(points) - 2
-            radius = geometry.ROD if rod else view.link
-            link = scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), ROD if rod else LINK)
-            self._links.append(link)
+            radius, colour = (geometry.ROD, ROD) if i >= rod else (view.link, LINK)
+            self._links.append(scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), colour))
+        ball = max(grips)
         for i in range(len(points)):
-            last = i == len(points) - 1
-            radius = view.link * (1.7 if last else 1.4 if i in grips else 1.0)
-            joint = scene.add_icosphere(f"/robot/joint{i}", radius * (0.5 if last and picture.box is not None else 1.0),
-                                        GRIP if last else JOINT)  # fmt: skip
+            radius = view.ball if i == ball else geometry.ROD if i > ball else view.link * 1.25
+            joint = scene.add_icosphere(f"/robot/joint{i}", radius, GRIP if i == ball else ROD if i > ball else JOINT)
             self._joints.append(joint)
             if i in grips:
                 self._drags(joint, grip=i)
@@ -113,22 +110,10 @@ class Scene:
         return shape
 
     def _drags(self, shape: Any, **what: int) -> None:
-        plane = self._session.stage.view.plane
-
         # Not in a pool of threads: a drag's events must stay in order.
         async def drag(event: Any) -> None:
-            camera = event.client.camera.position
-            start = incoming.pointed_at(camera, event.start_position, plane)
-            end = incoming.pointed_at(camera, event.end_position, plane)
-            if event.phase == "end" or (start is not None and end is not None):
-                nowhere = np.full(3, np.nan)  # An end always counts.
-                self._session.drag(
-                    event.client_id,
-                    event.phase,
-                    nowhere if start is None else start,
-                    nowhere if end is None else end,
-                    **what,
-                )
+            places = event.client.camera.position, event.start_position, event.end_position
+            self._session.drag(event.client_id, event.phase, places, **what)
 
         shape.on_drag("left")(drag)
 

@@ -6,6 +6,7 @@ All pages of a studio share one session. Every method can be called from any thr
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,8 @@ HOLD = 0.7
 """Seconds that the last picture of a played movement stays."""
 ITERATIONS = (10, 1000)
 """Least and most that a run makes."""
+
+HINT = "Press start, then drag the orange ball."
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ class Session:
         self.library = Library(task, folder / "demonstrations")
         self.learner = Learner(task.name, folder / "runs")
         self.recorder = Recorder()
-        self.notice = "Press start, then drag the robot."
+        self.notice = HINT
         self.changes = 0
         """Counts what happened to the library, the context, traces and plans."""
         self._rng = np.random.default_rng()
@@ -154,30 +157,39 @@ class Session:
         self,
         page: int,
         phase: str,
-        start: np.ndarray,
-        end: np.ndarray,
+        places: tuple[Any, Any, Any],
         grip: int | None = None,
         mark: int | None = None,
     ) -> None:
-        """A page drags a point of the robot or a mark of the context from a start [3] to an end [3].
+        """A page drags a point of the robot or a mark of the context.
 
-        What one page holds no other can take.
+        places: the camera's [3], that of the object where it was grabbed [3], and the pointer's [3], at the same
+        distance across the view; anything else is left out. What one page holds no other can take.
         """
+        eye, start, end = map(incoming.place, places)
         with self.lock:
+            if phase == "end" and self._holds(page, grip, mark):
+                self._drag = self._aim = None
+                self._ask()
+            if phase == "end" or eye is None or start is None or end is None:
+                return
             if phase == "start" and self._drag is None and (mark is None or not self.recorder.active):
                 if self._film is not None:
                     self._end_film()
                 middle = self.picture.points[grip] if grip is not None else self._mark(mark)
                 self._drag = Drag(page, grip, mark, tuple(middle - start))
-            if self._drag is None or (self._drag.page, self._drag.grip, self._drag.mark) != (page, grip, mark):
+            if self._drag is None or not self._holds(page, grip, mark):
                 return
-            aim = incoming.vector(end + self._drag.offset, self.stage.view.low, self.stage.view.high)
-            if aim is not None and grip is not None:
-                self._aim = aim
-            elif aim is not None and mark is not None:
-                self._set_context(self.stage.dragged(self.context, mark, aim))
-            if phase == "end":
-                self._drag = self._aim = None
+            through, view = end + self._drag.offset, self.stage.view
+            if mark is None:
+                self._aim = np.clip(self.stage.aim(eye, through, self.context), view.low, view.high)
+            else:
+                aim = stage.on_plane(eye, through, self._mark(mark)[2]) if view.flat else through
+                self._set_context(self.stage.dragged(self.context, mark, np.clip(aim, view.low, view.high)))
+
+    def _holds(self, page: int, grip: int | None, mark: int | None) -> bool:
+        drag = self._drag
+        return drag is not None and (drag.page, drag.grip, drag.mark) == (page, grip, mark)
 
     def _mark(self, mark: int | None) -> np.ndarray:
         assert mark is not None
@@ -210,8 +222,10 @@ class Session:
         if np.array_equal(context, self.context):
             return
         self.context, self.answer = context, None
+        self.notice = HINT
         self._look_at_policies()
-        self._ask()
+        if self._drag is None:
+            self._ask()
         self.changes += 1
 
     def _refuse_while_recording(self) -> None:
@@ -235,18 +249,16 @@ class Session:
         with self.lock:
             if not self.recorder.active:
                 return
-            context = self.context
+            context, solved, miss = self.context, all(self.reached), self.miss
             self._drag = self._aim = None
+            self.notice = "Not saved."
             try:
                 recording = self.recorder.finish()
             finally:
                 self.stage.reset()
-        self.notice = "Saving."
-        try:
-            self.library.add(context, recording)
-        except UserError:
-            self.notice = "Not saved."
-            raise
+        if not solved:
+            raise UserError(f"not saved: the movement ends {miss:.2g} short of solving the context")
+        self.library.add(context, recording)
         with self.lock:
             self.notice = f"Saved: {self.library.count(context)} in this context."
             self.changes += 1
@@ -338,7 +350,7 @@ class Session:
             if before is None or (before.iteration, before.folder) != (progress.iteration, progress.folder):
                 self._look_at_policies()
                 self.changes += 1
-            if progress.finished and self.answer is None and not self.planning.busy:
+            if self._drag is None and not self.planning.busy:
                 self._ask()
 
     def _look_at_policies(self) -> None:
@@ -358,7 +370,7 @@ class Session:
     # Planning
 
     def _ask(self) -> None:
-        if self.progress is not None and self.progress.finished and not self.progress.running:
+        if self.answer is None and self.progress is not None and self.progress.finished:
             self.planning.ask(self.progress.folder, self.context)
 
     def _planned(self, answer: Answer) -> None:

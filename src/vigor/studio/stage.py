@@ -42,13 +42,22 @@ class View:
     up: tuple[float, float, float]
     field: float
     """Of view, in radians."""
-    plane: float | None
-    """Height of the plane that things are dragged in; None to drag them across the view."""
+    flat: bool
+    """Things are dragged in horizontal planes; else across the view."""
     link: float
-    """Radius of the robot's links; other sizes follow."""
+    """Radius of the robot's links."""
+    ball: float
+    """Radius of the ball that the robot is dragged by."""
     low: tuple[float, float, float]
     high: tuple[float, float, float]
     """Where things can be dragged to."""
+
+
+def on_plane(eye: np.ndarray, through: np.ndarray, height: float) -> np.ndarray:
+    """Where the ray from an eye [3] through a place [3] meets a horizontal plane; the place itself if it does not."""
+    down = through[2] - eye[2]
+    share = (height - eye[2]) / down if abs(down) > 1e-9 else -1.0
+    return eye + share * (through - eye) if share > 0 else through
 
 
 class Stage(Protocol):
@@ -72,6 +81,9 @@ class Stage(Protocol):
         """Let time pass while a point is pulled towards an aim [3], if there is one."""
 
     def picture(self) -> Picture: ...
+
+    def aim(self, eye: np.ndarray, through: np.ndarray, context: np.ndarray) -> np.ndarray:
+        """Where the robot is pulled to [3] by a pointer on the ray from an eye [3] through a place [3]."""
 
     def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
         """A movement [T, dimensions] as pictures, and how many of them make a second."""
