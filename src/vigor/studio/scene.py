@@ -61,7 +61,7 @@ class Scene:
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
             "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
-            section_color=(232, 232, 232), position=(0, 0, -view.link if view.up[1] else -0.002),
+            section_color=(232, 232, 232), position=(view.look_at[0], 0, -view.link if view.up[1] else -0.002),
             shadow_opacity=0.0,
         )  # fmt: skip
 
@@ -70,11 +70,13 @@ class Scene:
     def _robot(self, picture: Picture) -> None:
         scene, view, points = self._server.scene, self._session.stage.view, picture.points
         grips = {number % len(points) for number in self._session.stage.grips}
+        ball = max(grips)
         rod = len(points) if picture.box is None else len(points) - 3  # The first link that is the rod.
         for i, length in enumerate(np.linalg.norm(np.diff(points, axis=0), axis=1)):
             radius, colour = (geometry.ROD, ROD) if i >= rod else (view.link, LINK)
+            if i == ball - 1:  # The ball shows.
+                radius = min(radius, 0.6 * view.ball)
             self._links.append(scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), colour))
-        ball = max(grips)
         for i in range(len(points)):
             radius = view.ball if i == ball else geometry.ROD if i > ball else view.link * 1.25
             joint = scene.add_icosphere(f"/robot/joint{i}", radius, GRIP if i == ball else ROD if i > ball else JOINT)
@@ -99,7 +101,8 @@ class Scene:
         if mark.angle is not None:
             shape = scene.add_box(name, GOAL, dimensions=(*geometry.SIZE, 0.004), opacity=0.8)
         elif not mark.radius:
-            shape = scene.add_icosphere(name, 0.016, GRIP)
+            shape = scene.add_icosphere(name, 0.016, WAITING)
+            scene.add_label(f"{name}/label", mark.label, font_screen_scale=0.8, anchor="top-center")
         elif view.up[1]:  # From above.
             shape = scene.add_cylinder(name, mark.radius, view.link, WAITING, opacity=0.6)
         else:
