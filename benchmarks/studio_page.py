@@ -1,8 +1,8 @@
 """A studio in a process of its own and a browser that uses it by mouse, for tests, measurements and films."""
 
 import itertools
-import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,20 +16,20 @@ from playwright.sync_api import Page, sync_playwright
 
 from vigor.studio.stage import View
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 
 @contextmanager
-def studio(task: str, folder: Path, *options: str) -> Iterator[str]:
-    """Run `vigor studio` and give its address."""
+def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run `vigor studio` and give its address and process."""
     command = [sys.executable, "-m", "vigor", "studio", task, "--out", str(folder), "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found, "the studio did not start"
-        yield found.group()
+        yield found.group(), process
     finally:
         process.send_signal(signal.SIGINT)
         process.stdout.read()
@@ -41,7 +41,7 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[str]:
 def browser(url: str, size: tuple[int, int] = (1100, 700)) -> Iterator[Page]:
     """Open an address in chromium, and wait until it shows the studio."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", CHROMIUM), args=list(OPTIONS))
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
         page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
         try:
             open_studio(page, url)

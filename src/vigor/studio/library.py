@@ -53,7 +53,7 @@ class Library:
         if not self.task.succeeds(np.asarray(away)):
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "
-                f"{away:.2g} short of solving the context; move more evenly"
+                f"{away:.2g} short of solving the context; move in wider arcs, without pauses"
             )
         with self._lock:
             self._set(self._with(context, moving, weights))
