@@ -77,6 +77,7 @@ class Session:
         self.learned: tuple[Trace, ...] = ()
         """Means of the mixture of this context, as the run has them now."""
         self.progress: Progress | None = None
+        self._policies: policies.Policies | None = None
         self._drag: Drag | None = None
         self._aim: np.ndarray | None = None
         self._film: tuple[list[Picture], float] | None = None
@@ -118,7 +119,10 @@ class Session:
             else:
                 self._path = [self.picture.points[-1]]
         if self.recorder.seconds >= LONGEST - 0.1:
-            self.finish()
+            try:
+                self.finish()
+            except UserError as error:
+                self.notice = str(error)
 
     def _play_on(self, now: float) -> None:
         assert self._film is not None
@@ -335,7 +339,7 @@ class Session:
         if bounded is None:
             raise UserError(f"iterations must be a number from {ITERATIONS[0]} to {ITERATIONS[1]}")
         with self.lock:
-            self.answer, self.learned = None, ()
+            self.answer, self.learned, self._policies = None, (), None
             # What is on the screen is learned for too, demonstrated or not, so that there is something to see.
             self.learner.start(shown, self.context[None], bounded)
             self.changes += 1
@@ -343,21 +347,22 @@ class Session:
     def watch(self) -> None:
         """Look at what the run has written; a few times a second."""
         progress = self.learner.progress()
+        if progress is None:
+            return
         with self.lock:
             before, self.progress = self.progress, progress
-            if progress is None:
-                return
             if before is None or (before.iteration, before.folder) != (progress.iteration, progress.folder):
+                path = progress.folder / POLICIES
+                self._policies = policies.load(path) if path.exists() else None
                 self._look_at_policies()
                 self.changes += 1
             if self._drag is None and not self.planning.busy:
                 self._ask()
 
     def _look_at_policies(self) -> None:
-        self.learned = ()
-        if self.progress is None or not (self.progress.folder / POLICIES).exists():
+        self.learned, known = (), self._policies
+        if known is None:
             return
-        known = policies.load(self.progress.folder / POLICIES)
         same = np.flatnonzero(np.all(np.abs(known.contexts - self.context) < 1e-6, axis=1))
         if len(same) and known.mixtures.means.shape[2] == self.task.promp.weights:
             means, weights = (
