@@ -1,6 +1,5 @@
 """A studio in a process of its own and a browser that uses it by mouse, for tests, measurements and films."""
 
-import itertools
 import re
 import shutil
 import signal
@@ -9,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +84,7 @@ class Hand:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
         self.page.mouse.move(*self.pixel(places[0]))
         self.page.mouse.down()
-        for begin, end in itertools.pairwise(places):
+        for begin, end in pairwise(places):
             began = time.monotonic()
             while (share := (time.monotonic() - began) / seconds) < 1:
                 self.page.mouse.move(*self.pixel(begin + (end - begin) * (3 * share**2 - 2 * share**3)))

@@ -224,7 +224,7 @@ class DemosCommand:
 class Studio:
     """Record demonstrations in a browser, watch them being learned, drag targets and see plans."""
 
-    task: Positional[Annotated[Literal["planar-reacher", "panda-reacher", "box-pusher"], arg(metavar="TASK")]]
+    task: Positional[TaskName]
     """planar-reacher, panda-reacher or box-pusher."""
     out: Path | None = None
     """Folder for demonstrations and runs; one that exists is continued. Default: studio/TASK."""
@@ -543,4 +543,4 @@ def _studio(command: Studio) -> None:
 
     _use_device("auto")
     out = command.out or Path("studio") / command.task
-    app.serve(app.Options(command.task, out, command.demos, command.host, command.port))
+    app.serve(command.task, out, command.demos, command.host, command.port)

@@ -1,10 +1,10 @@
-"""`vigor studio`: serves the session to browsers until it is interrupted."""
+"""`vigor studio`: serves a session to browsers until it is interrupted."""
 
 import signal
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vigor import demonstrations
 from vigor.errors import UserError
@@ -17,19 +17,8 @@ WATCH = 0.5
 """Seconds from one look at a run to the next."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What `vigor studio` is told."""
-
-    task: str
-    out: Path
-    demos: Path | None
-    host: str
-    port: int
-
-
-def serve(options: Options) -> None:
-    """Serve until Ctrl-C or a termination."""
+def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> None:
+    """Serve until Ctrl-C or a termination; see `vigor studio --help`."""
     try:
         import viser
     except ImportError:
@@ -42,22 +31,30 @@ def serve(options: Options) -> None:
         def request_share_url(self, verbose: bool = True) -> None:
             """Any page could ask viser to publish the studio through a server of its makers; not this one."""
 
-    listening = guard.bind(options.host, options.port)
-    task = load_task(options.task)
-    imported = None if options.demos is None else demonstrations.load(options.demos, task)
-    session = Session(task, options.out, imported)
-    watchman = guard.guard_for(options.host)
-    with guard.guarded(listening, watchman):
-        server = Server(verbose=False)
-    scene, panel = Scene(server, session), Panel(server, session)
-    port = listening.getsockname()[1]
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    token = "" if watchman.token is None else f"/?token={watchman.token}"
-    print(f"The studio is at http://{host}:{port}{token} and keeps everything in {options.out}", flush=True)
+    with guard.bind(host, port) as listening:
+        known = load_task(task)
+        imported = None if demos is None else demonstrations.load(demos, known)
+        session = Session(known, out, imported)
+        try:
+            watchman = guard.guard_for(host)
+            with guard.guarded(listening, watchman):
+                server = Server(verbose=False)
+            scene, panel = Scene(server, session), Panel(server, session)
+            name = f"[{host}]" if ":" in host else host
+            token = "" if watchman.token is None else f"/?token={watchman.token}"
+            address = f"http://{name}:{listening.getsockname()[1]}{token}"
+            print(f"The studio is at {address} and keeps everything in {out}; Ctrl-C ends it.", flush=True)
+            _run(session, scene, panel)
+            server.stop()
+        finally:
+            session.close()
 
+
+def _run(session: Any, scene: Any, panel: Any) -> None:
+    """Move the robot, and show what happens, until a signal."""
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda number, frame: ended.set())
-    signal.signal(signal.SIGINT, lambda number, frame: ended.set())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
     slow = threading.Thread(target=_watch, args=(ended, session, scene, panel), daemon=True)
     slow.start()
     due = time.monotonic()
@@ -67,24 +64,15 @@ def serve(options: Options) -> None:
         scene.draw()
         panel.draw()
     slow.join()
-    session.close()
-    server.stop()
 
 
-def _watch(ended, session, scene, panel) -> None:
-    """Look at the run, and redraw what has changed."""
-    seen, looked = -1, 0.0
+def _watch(ended: threading.Event, session: Any, scene: Any, panel: Any) -> None:
+    """Look at the run now and then, and draw again what has changed."""
+    seen, due = -1, 0.0
     while not ended.wait(0.05):
-        if time.monotonic() - looked > WATCH:
-            looked = time.monotonic()
-            before = session.progress
+        if time.monotonic() >= due:
+            due = time.monotonic() + WATCH
             session.watch()
-            running = (
-                (before is not None and before.running),
-                (session.progress is not None and session.progress.running),
-            )
-            if running[0] or running[1]:
-                panel.refresh()
         if session.changes != seen:
             seen = session.changes
             scene.draw_traces()

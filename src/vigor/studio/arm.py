@@ -152,7 +152,7 @@ def in_space(points: np.ndarray) -> np.ndarray:
 
 def planar(task: Task) -> Arm:
     """The planar arm, from above."""
-    view = View((1.2, 0.0, 12.0), (1.2, 0.0, 0.0), (0, 1, 0), 0.8, True, 0.09, 0.16, (-6.0, -6.0, 0.0), (6.0, 6.0, 0.0))
+    view = View((1.0, 0.0, 10.5), (1.0, 0.0, 0.0), (0, 1, 0), 0.8, True, 0.09, 0.16, (-6.0, -6.0, 0.0), (6.0, 6.0, 0.0))
     return Arm(task, view, planar_reacher.LIMITS, 6.0)
 
 

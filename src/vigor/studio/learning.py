@@ -21,7 +21,7 @@ PATIENCE = 20.0
 """Seconds that a stopped run has to write its checkpoint when the studio ends."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Progress:
     """Where the latest run stands."""
 
@@ -100,7 +100,8 @@ class Learner:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "vigor", *arguments], stdout=log, stderr=log, process_group=0
             )
-        os.setpriority(os.PRIO_PROCESS, self._process.pid, NICE)
+        priority = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
+        os.setpriority(os.PRIO_PROCESS, self._process.pid, priority)
 
     @property
     def _log(self) -> Path:

@@ -82,8 +82,8 @@ class Panel:
             (self._play, lambda client: session.play_demonstration(self._place(self._which))),
             (self._delete, lambda client: session.delete_demonstration(self._place(self._which))),
             (self._learn, lambda client: session.learn(self._from(), self._iterations.value)),
-            (self._halt, lambda client: session.learner.stop()),
-            (self._resume, lambda client: session.learner.resume()),
+            (self._halt, lambda client: session.stop_learning()),
+            (self._resume, lambda client: session.resume_learning()),
             (self._act, lambda client: session.play_plan(self._place(self._rank))),
             (self._export, self._download),
         ):

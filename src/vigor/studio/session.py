@@ -344,6 +344,14 @@ class Session:
             self.learner.start(shown, self.context[None], bounded)
             self.changes += 1
 
+    def stop_learning(self) -> None:
+        with self.lock:
+            self.learner.stop()
+
+    def resume_learning(self) -> None:
+        with self.lock:
+            self.learner.resume()
+
     def watch(self) -> None:
         """Look at what the run has written; a few times a second."""
         progress = self.learner.progress()
@@ -351,11 +359,12 @@ class Session:
             return
         with self.lock:
             before, self.progress = self.progress, progress
+            if before != progress:
+                self.changes += 1
             if before is None or (before.iteration, before.folder) != (progress.iteration, progress.folder):
                 path = progress.folder / POLICIES
                 self._policies = policies.load(path) if path.exists() else None
                 self._look_at_policies()
-                self.changes += 1
             if self._drag is None and not self.planning.busy:
                 self._ask()
 
