@@ -93,7 +93,7 @@ def main(path: Path) -> None:
             hand.press("Start")
             drag(hand, film, [robot.picture().points[-1], first, np.array([2.0, 0.0, 0.0]), last], 10)
             hand.press("Stop and save")
-            hand.says("Saved")
+            hand.says("Saved: 5 in this context.")
             film.take()
             film.hold(6)
 

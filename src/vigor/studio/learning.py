@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vigor import demonstrations, run
+from vigor import demonstrations, files, run
 from vigor.demonstrations import Demonstrations
 from vigor.errors import UserError
 
@@ -68,22 +68,21 @@ class Learner:
         return self._folder / str(self._number)
 
     def start(self, shown: Demonstrations | None, contexts: np.ndarray, iterations: int) -> None:
-        """Learn from a set, or from the task's own; contexts [n, C] without demonstrations are learned for as well.
+        """Learn from a set, or from the task's own; further contexts [n, C] are learned for as well.
 
         The set is copied beside the run, so that recording can go on.
         """
         if self.running:
             raise UserError("a run is under way; stop it first")
         self._number += 1
-        options = ["--iterations", str(iterations), "--out", str(self._run)]
+        test = self._folder / f"{self._number}-contexts.npz"
+        files.write_arrays(test, {"contexts": contexts})
+        options = ["--iterations", str(iterations), "--test-contexts-file", str(test), "--out", str(self._run)]
         if shown is not None:
             copy = self._folder / f"{self._number}-demonstrations"
             demonstrations.replace(shown, copy)
             train, per = choice(shown)
             options += ["--demos", str(copy), "--train-contexts", str(train), "--demos-per-context", str(per)]
-            test = self._folder / f"{self._number}-contexts.npy"
-            np.save(test, contexts)
-            options += ["--test-contexts-file", str(test)]
         self._launch(["train", self._task, *options])
 
     def resume(self) -> None:
@@ -94,7 +93,6 @@ class Learner:
         self._launch(["train", "--resume", str(self._run)])
 
     def _launch(self, arguments: list[str]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
         with self._log.open("wb") as log:
             # Its own group: Ctrl-C in the terminal ends the studio, which then stops the run by itself.
             self._process = subprocess.Popen(

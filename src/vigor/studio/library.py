@@ -11,6 +11,7 @@ import numpy as np
 from vigor import demonstrations, recordings
 from vigor.demonstrations import Demonstrations
 from vigor.errors import UserError
+from vigor.studio import fitting
 from vigor.tasks.task import Task
 
 SOURCE = "recorded in the studio"
@@ -48,8 +49,7 @@ class Library:
     def add(self, context: np.ndarray, recording: np.ndarray) -> None:
         """Fit a movement primitive to a recording [T, dimensions] and save it, if it solves the context [C]."""
         moving = recordings.without_rest(recording)
-        weights = recordings.fit(self.task, [moving])
-        away = float(recordings.distances(self.task, weights, context[None])[0])
+        weights, away = fitting.fit(self.task, moving, context)
         if not self.task.succeeds(np.asarray(away)):
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "

@@ -60,7 +60,7 @@ class Panel:
             self._curve = gui.add_uplot(
                 (np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([0.0, 0.0])),
                 ({"label": "iteration"}, {"label": "training", "stroke": GREY, "width": 2},
-                 {"label": "this context", "stroke": PALETTE[0], "width": 2}),
+                 {"label": "context on screen at start", "stroke": PALETTE[0], "width": 2}),
                 title="success of a sample", scales={"x": {"time": False}, "y": {"range": (0, 1)}}, aspect=1.7,
             )  # fmt: skip
         with tabs.add_tab("Plan"):
@@ -94,6 +94,8 @@ class Panel:
         """Shows the page why something could not be done."""
 
         def act(event: Any) -> None:
+            if event.client is None:  # The studio itself has set a value.
+                return
             try:
                 action(event.client)
             except UserError as error:

@@ -1,6 +1,5 @@
 """The session as a scene in viser: the robot, what can be dragged, and traces."""
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,6 @@ class Scene:
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
         self._server, self._session = server, session
-        self._lock = threading.Lock()
         self._links: list[Any] = []
         self._joints: list[Any] = []
         self._marks: list[Any] = []
@@ -61,7 +59,7 @@ class Scene:
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
             "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
-            section_color=(232, 232, 232), position=(view.look_at[0], 0, -view.link if view.up[1] else -0.002),
+            section_color=(232, 232, 232), position=(view.look_at[0], 0, -view.link if view.from_above else -0.002),
             shadow_opacity=0.0,
         )  # fmt: skip
 
@@ -103,7 +101,7 @@ class Scene:
         elif not mark.radius:
             shape = scene.add_icosphere(name, 0.016, WAITING)
             scene.add_label(f"{name}/label", mark.label, font_screen_scale=0.8, anchor="top-center")
-        elif view.up[1]:  # From above.
+        elif view.from_above:
             shape = scene.add_cylinder(name, mark.radius, view.link, WAITING, opacity=0.6)
         else:
             shape = scene.add_icosphere(name, mark.radius, WAITING, opacity=0.45)
@@ -152,15 +150,13 @@ class Scene:
     def draw_traces(self) -> None:
         """Show demonstrations in grey and components in their colours."""
         session = self._session
-        with self._lock:
-            components = session.planned() or session.learned
-            traces = [*session.demonstrations(), *components]
-            with self._server.atomic():
-                for i, trace in enumerate(traces):
-                    self._trace(i, trace)
-                for old in self._traces[len(traces) :]:
-                    old.remove()
-                del self._traces[len(traces) :]
+        traces = [*session.demonstrations(), *(session.planned() or session.learned)]
+        with self._server.atomic():
+            for i, trace in enumerate(traces):
+                self._trace(i, trace)
+            for old in self._traces[len(traces) :]:
+                old.remove()
+            del self._traces[len(traces) :]
 
     def _trace(self, i: int, trace: Trace) -> None:
         link = self._session.stage.view.link

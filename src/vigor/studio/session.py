@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from vigor import demonstrations, export, plan, policies, recordings
+from vigor import demonstrations, export, plan, policies
 from vigor.demonstrations import Demonstrations
 from vigor.errors import UserError
 from vigor.promp import rollout
 from vigor.run import POLICIES
 from vigor.solutions import Plan
-from vigor.studio import incoming, stage
+from vigor.studio import fitting, incoming, stage
 from vigor.studio.learning import Learner, Progress
 from vigor.studio.library import Library
 from vigor.studio.planning import Answer, PlanningThread
@@ -95,7 +95,7 @@ class Session:
     def _warm_up(self) -> None:
         """Compile what the first recording needs."""
         still = np.tile(self.stage.pose, (2, 1))
-        recordings.distances(self.task, recordings.fit(self.task, [still]), self.context[None])
+        fitting.fit(self.task, still, self.context)
         self.trace(np.zeros(self.task.promp.weights))
 
     # Time

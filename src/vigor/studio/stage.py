@@ -52,6 +52,10 @@ class View:
     high: tuple[float, float, float]
     """Where things can be dragged to."""
 
+    @property
+    def from_above(self) -> bool:
+        return self.up[2] == 0
+
 
 def on_plane(eye: np.ndarray, through: np.ndarray, height: float) -> np.ndarray:
     """Where the ray from an eye [3] through a place [3] meets a horizontal plane; the place itself if it does not."""
