@@ -1,5 +1,7 @@
 """The command line: what users type, and bad input: one sentence, exit code 2, nothing written."""
 
+import socket
+
 import numpy as np
 import pytest
 
@@ -163,3 +165,15 @@ def test_help_explains_every_option(capsys):
     text = capsys.readouterr().out
     for option in ("--demos", "--test-contexts-file", "--components", "--iterations", "--resume", "--learning-rate"):
         assert option in text
+
+
+def test_a_second_studio_on_the_same_port_is_refused(tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused(capsys, "studio", "planar-reacher", "--port", port)
+    assert f"port {port} is taken" in said
+    assert "--port" in said
+    assert "the studio shows" in refused(capsys, "studio", TASK, "--port", 0)
+    assert "there is no task" in refused(capsys, "studio", "planar", "--port", 0)
+    assert "does not exist" in refused(capsys, "studio", "planar-reacher", "--port", 0, "--demos", "none")
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""The command line: `vigor train`, `evaluate`, `report`, `plan`, `export`, `show`, `benchmark` and `demos`."""
+"""The command line: `vigor train`, `evaluate`, `report`, `plan`, `export`, `show`, `benchmark`, `demos`, `studio`."""
 
 import argparse
 import dataclasses
@@ -249,6 +249,22 @@ class DemosCommand:
     action: Demos
 
 
+@dataclass(frozen=True)
+class Studio:
+    """Record demonstrations in a browser, watch them being learned, drag targets and see plans."""
+
+    task: Positional[TaskName]
+    """planar-reacher, panda-reacher or box-pusher."""
+    out: Path | None = None
+    """Folder for demonstrations and runs; one that exists is continued. Default: studio/TASK."""
+    demos: Path | None = None
+    """Folder with other demonstrations that can be learned from (see `vigor demos`)."""
+    port: int = 8080
+    """Where the browser finds it."""
+    host: str = "127.0.0.1"
+    """Address to listen on. Any but a loopback address lets others on the network in who have the printed token."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of `vigor`. Bad input is one sentence and exit code 2."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -301,7 +317,8 @@ def _parse(given: list[str], defaults: Train) -> Any:
         | Annotated[Export, subcommand("export")]
         | Annotated[Show, subcommand("show")]
         | Annotated[Benchmark, subcommand("benchmark")]
-        | Annotated[DemosCommand, subcommand("demos")],
+        | Annotated[DemosCommand, subcommand("demos")]
+        | Annotated[Studio, subcommand("studio")],
         args=given,
         prog="vigor",
         description="Versatile robot behaviour from a handful of demonstrations.",
@@ -331,6 +348,8 @@ def _run(command: Any, given: list[str]) -> None:
             _benchmark(command)
         case DemosCommand():
             _demos(command.action)
+        case Studio():
+            _studio(command)
 
 
 def _train(command: Train, given: list[str]) -> None:
@@ -466,18 +485,11 @@ def _plan(command: Plan) -> None:
         contexts = _read_contexts(command.contexts_file, planner.task.context_dimension)
     limits = constraints.of_task(planner.task, shapes, command.seconds)
     made = planner.plan(contexts, limits, command.samples, command.seed)
-    path = _free_plan(command.run) if command.out is None else command.out
+    path = plan.free_path(command.run) if command.out is None else command.out
     made.save(path)
     figures.save(figures.plans(made), path.with_suffix(".png"))
     plans_table(planner.task, made)
     print(path)
-
-
-def _free_plan(folder: Path) -> Path:
-    number = 1
-    while (path := folder / "plans" / f"{number}.json").exists():
-        number += 1
-    return path
 
 
 def _load_plans(path: Path) -> Any:
@@ -575,3 +587,11 @@ def _demos(command: DemosGenerate | DemosImport | DemosCheck | DemosShow) -> Non
                 joints = demonstrations.trajectories(task, loaded)
                 figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
                 print(path)
+
+
+def _studio(command: Studio) -> None:
+    from vigor.studio import app
+
+    use_device("auto")
+    out = command.out or Path("studio") / command.task
+    app.serve(command.task, out, command.demos, command.host, command.port)

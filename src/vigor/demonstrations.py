@@ -1,8 +1,10 @@
 """Demonstrations: the data type, its file format, and the choice of what a run learns from.
 
-A set lives in a folder: `demonstrations.json` says what it is, `demonstrations.npz` holds its arrays.
+A set lives in a folder: `demonstrations.json` says what it is, `demonstrations.npz` holds its arrays. A set that
+grows is replaced as a whole: its arrays are in a file that the header names.
 """
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,22 @@ def save(demonstrations: Demonstrations, folder: Path) -> None:
             same = False
         if not same:
             raise UserError(f"{folder} already holds other demonstrations; choose another --out")
+    _write(demonstrations, folder, ARRAYS)
+
+
+def replace(demonstrations: Demonstrations, folder: Path) -> None:
+    """Write a set in place of what a folder holds: at every moment it holds the old set or the new one.
+
+    The new arrays lie beside the old ones until the header, written last, names them.
+    """
+    name = f"demonstrations-{secrets.token_hex(4)}.npz"
+    _write(demonstrations, folder, name)
+    for old in folder.glob("demonstrations*.npz"):
+        if old.name != name:
+            old.unlink()
+
+
+def _write(demonstrations: Demonstrations, folder: Path, name: str) -> None:
     arrays = {
         "contexts": demonstrations.contexts,
         "context_of": demonstrations.context_of,
@@ -121,8 +139,8 @@ def save(demonstrations: Demonstrations, folder: Path) -> None:
         arrays["samples"] = np.concatenate(demonstrations.recordings)
         arrays["lengths"] = np.array([len(recording) for recording in demonstrations.recordings])
     try:
-        files.write_arrays(folder / ARRAYS, arrays)
-        files.write_json(folder / HEADER, _header(demonstrations))
+        files.write_arrays(folder / name, arrays)
+        files.write_json(folder / HEADER, _header(demonstrations) | ({} if name == ARRAYS else {"arrays": name}))
     except OSError as error:
         raise UserError(f"{folder} cannot be written to ({error}); choose another --out") from None
 
@@ -136,7 +154,10 @@ def load(folder: Path, task: Task | None = None) -> Demonstrations:
         raise UserError(f"{folder / HEADER} has version {header.get('version')}; this program reads version {VERSION}")
     if not isinstance(header.get("task"), str) or not isinstance(header.get("source"), str):
         raise UserError(f"{folder / HEADER} must name the task and the source of the demonstrations")
-    path = folder / ARRAYS
+    name = header.pop("arrays", ARRAYS)
+    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".npz"):
+        raise UserError(f"{folder / HEADER} must name an .npz file beside it, not {name!r}")
+    path = folder / name
     arrays = files.read_arrays(path)
     missing = [name for name in ("contexts", "context_of", "weights") if name not in arrays]
     if missing:

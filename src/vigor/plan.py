@@ -136,6 +136,14 @@ def of_run(folder: Path) -> Plans:
     return Plans(setup.task, limits, plans, str(folder), task)
 
 
+def free_path(folder: Path) -> Path:
+    """Where the next plan of a run goes: plans/NUMBER.json in its folder."""
+    number = 1
+    while (path := folder / "plans" / f"{number}.json").exists():
+        number += 1
+    return path
+
+
 def checked(task: Task, contexts: Any) -> np.ndarray:
     """Contexts [n, C] of a task, or a sentence about what is wrong with them."""
     contexts = numbers(np.atleast_2d(np.asarray(contexts)), 2, "the contexts")

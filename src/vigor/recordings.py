@@ -33,13 +33,13 @@ def preprocess(
         task.name, contexts, context_of, np.zeros((len(recordings), task.promp.weights)), tuple(recordings), source
     )
     check_fits(whole, task)
-    moving = [_without_rest(recording) for recording in whole.recordings or ()]
-    weights = _fit(task, moving)
-    distances = _distances(task, weights, whole.contexts[whole.context_of])
-    kept = np.flatnonzero(task.succeeds(distances))
+    moving = [without_rest(recording) for recording in whole.recordings or ()]
+    weights = fit(task, moving)
+    away = distances(task, weights, whole.contexts[whole.context_of])
+    kept = np.flatnonzero(task.succeeds(away))
     if not len(kept):
         raise UserError(
-            f"none of the {len(recordings)} recordings solves {task.name} (the best is {distances.min():.3g} away); "
+            f"none of the {len(recordings)} recordings solves {task.name} (the best is {away.min():.3g} away); "
             "check units, context indices and the start pose"
         )
     if len(kept) < len(recordings):
@@ -49,13 +49,13 @@ def preprocess(
     )
 
 
-def _without_rest(recording: np.ndarray) -> np.ndarray:
+def without_rest(recording: np.ndarray) -> np.ndarray:
     """The recording from its last step at rest on."""
     excursion = np.linalg.norm(recording - recording[0], axis=1)
     return recording[max(int(np.argmax(excursion > REST * excursion.max())) - 1, 0) :]
 
 
-def _fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.ndarray:
+def fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.ndarray:
     """Weights [n, D] of recordings [T, dimensions] whose last poses are held for a share of their length."""
     held = [
         np.pad(recording, ((0, max(1, round(hold * len(recording))) if hold else 0), (0, 0)), "edge")
@@ -64,7 +64,7 @@ def _fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np
     return task.promp.fit(np.stack([resample(recording, FIT_STEPS) for recording in held]))
 
 
-def _distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+def distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
     """How far each ProMP [n, D] is from solving its context [n, C]: [n]."""
     return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
 
@@ -98,14 +98,14 @@ def generate(
         for index in range(contexts):
             lacking = per_context - len(found[index])
             fresh = _generated(task, randomness[index], drawn[index], lacking) if lacking else []
-            moving += [item if task.generates_plans else _without_rest(item) for item in fresh[:lacking]]
+            moving += [item if task.generates_plans else without_rest(item) for item in fresh[:lacking]]
             context_of += [index] * len(fresh[:lacking])
             if round_ == 0:
                 report(index + 1, contexts)
         if not moving:
             break
-        weights = _fit(task, moving, 0.0 if task.generates_plans else HOLD)
-        for i in np.flatnonzero(task.succeeds(_distances(task, weights, drawn[context_of]))):
+        weights = fit(task, moving, 0.0 if task.generates_plans else HOLD)
+        for i in np.flatnonzero(task.succeeds(distances(task, weights, drawn[context_of]))):
             found[context_of[i]].append((weights[i], moving[i]))
     short = next((index for index in range(contexts) if len(found[index]) < per_context), None)
     if short is not None and not (task.generates_plans and any(found)):

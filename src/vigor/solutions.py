@@ -119,12 +119,15 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
     by_name = np.maximum(np.maximum(low - contexts, contexts - high), 0.0) / width
     worst = by_name.argmax(axis=1)
     outside = by_name.max(axis=1)
+    spans = [
+        f"{far:.1f} times the trained range ({low[i]:g} to {high[i]:g}) beyond it"
+        if high[i] > low[i]
+        else f"away from {low[i]:g}, the only value trained with"
+        for i, far in zip(worst, outside, strict=True)
+    ]
     warnings = [
-        f"{task.context_names[i]} = {context[i]:g} lies {far:.1f} times the trained range ({low[i]:g} to {high[i]:g}) "
-        "beyond it; trust the plan less"
-        if far > FAR
-        else None
-        for i, far, context in zip(worst, outside, contexts, strict=True)
+        f"{task.context_names[i]} = {context[i]:g} lies {span}; trust the plan less" if far > FAR else None
+        for i, far, context, span in zip(worst, outside, contexts, spans, strict=True)
     ]
     return outside, warnings
 

@@ -1,0 +1,114 @@
+"""How fast the studio is, used by mouse in a browser on the same machine.
+
+Run it with:  python benchmarks/studio.py
+
+For each task, the updates of the robot a second that a second page receives while the first one drags. For the planar
+reacher, the seconds from letting go of a target to the plans on the page, after a run on the task's own demonstrations.
+"""
+
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import viser
+import zstandard
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from studio_page import Hand, browser, studio
+from vigor.studio import stage
+from vigor.tasks import TASKS, load_task
+
+AWAY = {"planar-reacher": (-1.5, 2.0, 0.0), "panda-reacher": (-0.15, 0.2, 0.1), "box-pusher": (-0.05, 0.1, 0.0)}
+"""Where the robot is dragged to from where it starts."""
+SECONDS = 6.0
+"""Of dragging, to and fro."""
+
+
+class Listener:
+    """A second page, without a picture: notes when the robot's ball is moved."""
+
+    def __init__(self, url: str, node: str) -> None:
+        self.times: list[float] = []
+        self._node = node
+        self._socket = connect(
+            url.replace("http", "ws"), subprotocols=[f"viser-v{viser.__version__}"], max_size=None, compression=None
+        )
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        unpack = zstandard.ZstdDecompressor()
+        try:
+            for frame in self._socket:
+                length = int.from_bytes(frame[8:16], "little")
+                messages = msgspec.msgpack.decode(unpack.decompress(frame[16 : 16 + length]))["messages"]
+                if any(part["type"] == "SetPositionMessage" and part["name"] == self._node for part in messages):
+                    self.times.append(time.monotonic())
+        except ConnectionClosed:
+            pass
+
+    def close(self) -> None:
+        self._socket.close()
+        self._thread.join()
+
+
+def rate(name: str, folder: Path) -> tuple[float, float]:
+    """Updates a second while the robot is dragged to and fro, and the time between two that 95% keep to, in seconds."""
+    robot = stage.load(load_task(name))
+    points = robot.picture().points
+    number = robot.grips[-1] % len(points)
+    with studio(name, folder) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        begin = points[number]
+        away = begin + np.array(AWAY[name])
+        listener = Listener(url, f"/robot/joint{number}")
+        time.sleep(1.0)
+        listener.times.clear()
+        hand.press("Start")
+        hand.drag([begin, *[away, begin] * 3], SECONDS / 6, 0.0)
+        times = np.array(listener.times)
+        listener.close()
+    times = times[(times > times[0] + 0.5) & (times < times[-1] - 0.5)]
+    return (len(times) - 1) / (times[-1] - times[0]), float(np.quantile(np.diff(times), 0.95))
+
+
+def plans(folder: Path, count: int = 5) -> list[float]:
+    """Seconds from letting go of a dragged target to the plans on the page."""
+    robot = stage.load(load_task("planar-reacher"))
+    taken = []
+    with studio("planar-reacher", folder) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        hand.tab("Learn")
+        page.get_by_role("combobox", name="From").click()
+        page.get_by_role("option", name="the task's own").click()
+        hand.press("Learn")
+        hand.says("finished, iteration", 600)
+        hand.tab("Plan")
+        hand.says("planned in", 120)
+        time.sleep(10)  # The report is drawn.
+        for turn in range(count):
+            target = robot.marks(hand.context())[0].position
+            hand.drag([target, target + (-1) ** turn * np.array([0.4, -0.3, 0.0])], 0.5, 0.0)
+            begun = time.monotonic()
+            page.get_by_text("planned in").wait_for(state="hidden", timeout=2000)
+            hand.says("planned in", 30)
+            taken.append(time.monotonic() - begun)
+    return taken
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in TASKS:
+            often, apart = rate(name, Path(folder) / name)
+            print(f"{name}: {often:.1f} updates a second, 95% at most {1000 * apart:.0f} ms apart")
+        taken = plans(Path(folder) / "plans")
+        print(f"plans for a dragged target: median {statistics.median(taken):.2f} s, at most {max(taken):.2f} s")
+
+
+if __name__ == "__main__":
+    main()

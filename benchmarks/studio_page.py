@@ -1,0 +1,109 @@
+"""A studio in a process of its own and a browser that uses it by mouse, for tests, measurements and films."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from vigor.studio.stage import View
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+
+
+@contextmanager
+def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run `vigor studio` and give its address and process."""
+    command = [sys.executable, "-m", "vigor", "studio", task, "--out", str(folder), "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found, "the studio did not start"
+        yield found.group(), process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        process.wait(60)
+        process.stdout.close()
+
+
+@contextmanager
+def browser(url: str, size: tuple[int, int] = (1100, 700)) -> Iterator[Page]:
+    """Open an address in chromium, and wait until it shows the studio."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
+        try:
+            open_studio(page, url)
+            yield page
+        finally:
+            chromium.close()
+
+
+def open_studio(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_role("button", name="New context").wait_for(timeout=60_000)
+    page.wait_for_function("document.querySelectorAll('canvas').length > 0")
+    page.wait_for_timeout(2000)  # Until the scene is drawn.
+
+
+class Hand:
+    """Moves the mouse to places in the scene, as long as nobody turns the view."""
+
+    def __init__(self, page: Page, view: View) -> None:
+        self.page = page
+        box = page.locator("canvas").first.bounding_box()
+        assert box is not None
+        self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        self._eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
+        self._forward = (look - self._eye) / np.linalg.norm(look - self._eye)
+        right = np.cross(self._forward, up)
+        self._right = right / np.linalg.norm(right)
+        self._down = np.cross(self._forward, self._right)
+        self._scale = box["height"] / 2 / np.tan(view.field / 2)
+
+    def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
+        """Where a place [3] of the scene is on the page."""
+        offset = np.asarray(place, float) - self._eye
+        x, y = self._middle + self._scale * np.array([offset @ self._right, offset @ self._down]) / (
+            offset @ self._forward
+        )
+        return float(x), float(y)
+
+    def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
+        """Press at the first place, move along the others for so many seconds each, hold still and let go."""
+        self.page.mouse.move(*self.pixel(places[0]))
+        self.page.mouse.down()
+        for begin, end in pairwise(places):
+            began = time.monotonic()
+            while (share := (time.monotonic() - began) / seconds) < 1:
+                self.page.mouse.move(*self.pixel(begin + (end - begin) * (3 * share**2 - 2 * share**3)))
+                self.page.wait_for_timeout(15)
+            self.page.mouse.move(*self.pixel(end))
+        self.page.wait_for_timeout(1000 * hold)
+        self.page.mouse.up()
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=name).click()
+
+    def says(self, text: str, seconds: float = 10.0) -> None:
+        """Wait until the page shows a text."""
+        self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
+
+    def context(self) -> np.ndarray:
+        """The numbers of the context that the page shows."""
+        line = self.page.get_by_text(re.compile(r"^(\w+ ?\w* -?\d+\.\d+(, )?)+$")).first.inner_text()
+        return np.array([float(number) for number in re.findall(r"-?\d+\.\d+", line)])

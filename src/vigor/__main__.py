@@ -1,0 +1,5 @@
+"""`python -m vigor`: the command line."""
+
+from vigor.cli import main
+
+main()

@@ -1,0 +1,106 @@
+"""What was recorded: a folder that is valid at every moment and holds each demonstration as soon as it is made.
+
+`vigor train --demos` takes this folder. Names of files never come from a page.
+"""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from vigor import demonstrations, recordings
+from vigor.demonstrations import Demonstrations
+from vigor.errors import UserError
+from vigor.studio import fitting
+from vigor.tasks.task import Task
+
+SOURCE = "recorded in the studio"
+MANY = 10_000
+"""Most demonstrations of a folder."""
+
+
+class Library:
+    """A folder with demonstrations of a task, and the sets that it held before, to go back to."""
+
+    def __init__(self, task: Task, folder: Path) -> None:
+        self.task, self.folder = task, folder
+        self.current: Demonstrations | None = None
+        if (folder / demonstrations.HEADER).exists():
+            self.current = demonstrations.load(folder, task)
+        self._before: list[Demonstrations | None] = []
+        self._lock = threading.Lock()
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._before)
+
+    def find(self, context: np.ndarray) -> int | None:
+        """The number of a context [C] in the set; None for a new one."""
+        if self.current is None:
+            return None
+        same = np.flatnonzero(np.all(np.abs(self.current.contexts - context) < 1e-9, axis=1))
+        return int(same[0]) if len(same) else None
+
+    def count(self, context: np.ndarray) -> int:
+        """Demonstrations of a context [C]."""
+        index = self.find(context)
+        return 0 if index is None or self.current is None else len(self.current.of(index))
+
+    def add(self, context: np.ndarray, recording: np.ndarray) -> None:
+        """Fit a movement primitive to a recording [T, dimensions] and save it, if it solves the context [C]."""
+        moving = recordings.without_rest(recording)
+        weights, away = fitting.fit(self.task, moving, context)
+        if not self.task.succeeds(np.asarray(away)):
+            raise UserError(
+                "not saved: the movement primitive fitted to it, which is what is learned from, ends "
+                f"{away:.2g} short of solving the context; move in wider arcs, without pauses"
+            )
+        with self._lock:
+            self._set(self._with(context, moving, weights))
+
+    def _with(self, context: np.ndarray, moving: np.ndarray, weights: np.ndarray) -> Demonstrations:
+        old, index = self.current, self.find(context)
+        if old is None:
+            return Demonstrations(self.task.name, context[None], np.zeros(1, int), weights, (moving,), SOURCE)
+        if len(old.weights) >= MANY:
+            raise UserError(f"{self.folder} holds {MANY} demonstrations, which is as many as the studio keeps")
+        return Demonstrations(
+            self.task.name,
+            old.contexts if index is not None else np.concatenate([old.contexts, context[None]]),
+            np.append(old.context_of, len(old.contexts) if index is None else index),
+            np.concatenate([old.weights, weights]),
+            None if old.recordings is None else (*old.recordings, moving),
+            old.source if old.source.endswith(SOURCE) else f"{old.source}, and {SOURCE}",
+        )
+
+    def delete(self, number: int) -> None:
+        """Delete a demonstration; its context stays."""
+        with self._lock:
+            old = self.current
+            if old is None or not 0 <= number < len(old.weights):
+                raise UserError("there is no such demonstration")
+            kept = np.delete(np.arange(len(old.weights)), number)
+            if not len(kept):
+                self._set(None)
+                return
+            own = None if old.recordings is None else tuple(old.recordings[i] for i in kept)
+            self._set(Demonstrations(old.task, old.contexts, old.context_of[kept], old.weights[kept], own, old.source))
+
+    def undo(self) -> None:
+        """Take back the last addition or deletion."""
+        with self._lock:
+            if not self._before:
+                raise UserError("there is nothing to undo")
+            self._write(self._before.pop())
+
+    def _set(self, new: Demonstrations | None) -> None:
+        old = self.current
+        self._write(new)
+        self._before.append(old)
+
+    def _write(self, new: Demonstrations | None) -> None:
+        if new is not None:
+            demonstrations.replace(new, self.folder)
+        else:  # Without a header there is no set; arrays that are left over go with the next one.
+            (self.folder / demonstrations.HEADER).unlink(missing_ok=True)
+        self.current = new

@@ -1,0 +1,115 @@
+"""The box pusher in live physics: the rod is dragged, and what it touches moves."""
+
+import jax
+import numpy as np
+
+from vigor.kinematics import SerialChain
+from vigor.kinematics import panda as panda_chain
+from vigor.studio.stage import Mark, Picture, View, on_plane
+from vigor.tasks.box_pusher import control, geometry, scene, simulation
+from vigor.tasks.box_pusher.engine import mujoco
+from vigor.tasks.task import Task
+
+SPEED = 0.25
+"""Largest speed of the rod, in metres per second: plans take three seconds for a push."""
+LAG = 0.08
+"""Seconds that the rod is behind the pointer."""
+KNOB = 0.06
+"""From the edge of the goal to the knob that turns it."""
+FARTHEST, TURN = 0.25, np.pi / 2
+"""How far a goal can be dragged from where the box starts, by coordinate, and turned."""
+HELD = 0.09
+"""Height above its tip at which the rod is held, clear of the box."""
+START = (0.42, 0.0)
+"""Where the rod stands at first: in front of the box, outside."""
+
+
+class Pusher:
+    """A Panda with a rod, pushing a box. Until a recording starts, dragging only places the rod."""
+
+    grips = (-2,)
+    view = View((1.3, 0.35, 0.8), (0.45, 0.0, 0.05), (0, 0, 1), 0.7, True, 0.04, 0.022, (0.1, -0.6, 0), (0.8, 0.6, 0.1))
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._model = scene.model("capsules")
+        self._data = mujoco.MjData(self._model)
+        self._points = jax.jit(SerialChain(panda_chain().joints, tool=control.FLANGE + control.ROD_LENGTH))
+        self._start = np.array(START)
+        self.reset()
+
+    @property
+    def pose(self) -> np.ndarray:
+        """Where the rod is asked to be, as plans say it."""
+        return self._target
+
+    def reset(self) -> None:
+        self._place(self._start)
+
+    def _place(self, point: np.ndarray) -> None:
+        """Set the rod down beside the box's walls, with the box at its start."""
+        self._start = self._target = geometry.beside_walls(self._within_reach(point))
+        state = simulation.initial_states(self._start[None])[0]
+        mujoco.mj_setState(self._model, self._data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        mujoco.mj_forward(self._model, self._data)
+
+    def _within_reach(self, point: np.ndarray) -> np.ndarray:
+        radius = np.linalg.norm(point)
+        return point * np.clip(radius, *geometry.REACH) / max(radius, 1e-9)
+
+    def advance(self, seconds: float, grip: int, aim: np.ndarray | None, recording: bool) -> None:
+        if not recording:
+            if aim is not None:
+                self._place(aim[:2])
+            return
+        begun = self._target
+        if aim is not None:
+            move = (self._within_reach(aim[:2]) - begun) * (1 - np.exp(-seconds / LAG))
+            self._target = begun + move * min(1.0, SPEED * seconds / max(float(np.linalg.norm(move)), 1e-9))
+        steps = max(1, round(seconds / scene.TIMESTEP))
+        for share in np.arange(1, steps + 1) / steps:
+            self._data.ctrl[:] = control.joint_angles(begun + share * (self._target - begun))
+            mujoco.mj_step(self._model, self._data)
+
+    def aim(self, eye: np.ndarray, through: np.ndarray, context: np.ndarray) -> np.ndarray:
+        return on_plane(eye, through, control.HEIGHT + HELD)
+
+    def picture(self) -> Picture:
+        return self._picture(self._data.qpos)
+
+    def _picture(self, places: np.ndarray) -> Picture:
+        """Of MuJoCo's positions: the arm's joints, then place and quaternion of the box."""
+        x, y, _, w, _, _, z = places[7:14]
+        *links, flange, tip = np.asarray(self._points(places[:7]), np.float64)
+        grip = tip + (flange - tip) * HELD / np.linalg.norm(flange - tip)
+        return Picture(np.array([*links, flange, grip, tip]), np.array([x, y, 2 * np.arctan2(z, w)]))
+
+    def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
+        states = simulation.roll_out(trajectory[None]).states[0, ::2]
+        return [self._picture(state[1:15]) for state in states], simulation.RATE / 2
+
+    def lift(self, trajectory: np.ndarray) -> np.ndarray:
+        return np.pad(trajectory, ((0, 0), (0, 1)), constant_values=control.HEIGHT)
+
+    def marks(self, context: np.ndarray) -> tuple[Mark, ...]:
+        x, y, angle = geometry.goal(context)
+        out = geometry.SIZE[0] / 2 + KNOB
+        knob = np.array([x + out * np.cos(angle), y + out * np.sin(angle), 0.0])
+        return Mark("goal", np.array([x, y, 0.0]), angle=float(angle)), Mark("turn", knob)
+
+    def dragged(self, context: np.ndarray, mark: int, aim: np.ndarray) -> np.ndarray:
+        centre, angle = geometry.goal(context)[:2], context[2]
+        if mark == 0:
+            centre = aim[:2]
+        elif np.any(aim[:2] != centre):
+            angle = np.arctan2(*(aim[:2] - centre)[::-1])
+        most = (FARTHEST, FARTHEST, TURN)
+        return np.clip(np.array([*(centre - geometry.START), angle]), np.negative(most), most)
+
+    def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
+        there = bool(self.miss(context, path, picture) <= self.task.success_distance)
+        return there, there
+
+    def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:
+        assert picture.box is not None
+        return float(geometry.corner_distance(picture.box, geometry.goal(context)))

@@ -1,0 +1,190 @@
+"""The studio in a real browser, used by mouse; and by those who mean no good."""
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import viser
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from studio_page import CHROMIUM, Hand, browser, open_studio, studio
+from vigor import demonstrations, recordings
+from vigor.studio import guard, stage
+from vigor.tasks import load_task, panda_reacher
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no chromium"),
+]
+
+
+def record(hand: Hand, robot: stage.Stage, places, seconds: float) -> None:
+    hand.press("Start")
+    hand.says("recording")
+    hand.drag([robot.picture().points[robot.grips[-1]], *places], seconds)
+    hand.says("solved")
+    hand.press("Stop and save")
+    hand.says("Saved: 2 in this context.")
+
+
+def prepare(folder: Path, name: str, context: np.ndarray) -> None:
+    """A first demonstration, so that the studio opens with its context."""
+    task = load_task(name)
+    weights = recordings.fit(task, [np.tile(task.promp.start or np.zeros(task.promp.dimensions), (2, 1))])
+    first = demonstrations.Demonstrations(name, context[None], np.zeros(1, int), weights, None, "test")
+    demonstrations.save(first, folder / "demonstrations")
+
+
+def check_saved(folder: Path, name: str) -> None:
+    """A second demonstration is on disk, and solves its context."""
+    task = load_task(name)
+    found = demonstrations.load(folder / "demonstrations", task)
+    assert found.context_of.tolist() == [0, 0]
+    assert task.succeeds(task.distances(demonstrations.trajectories(task, found)[1:], found.contexts))
+
+
+def test_record_learn_and_plan(tmp_path):
+    robot = stage.load(load_task("planar-reacher"))
+    prepare(tmp_path, "planar-reacher", np.array([0.5, 2.5, 0.5, -2.5]))
+    with studio("planar-reacher", tmp_path) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        marks = [mark.position for mark in robot.marks(hand.context())]
+        record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
+        check_saved(tmp_path, "planar-reacher")
+
+        other = page.context.browser.new_page()
+        open_studio(other, url)
+        Hand(other, robot.view).says("Saved: 2")
+        other.close()
+
+        hand.tab("Learn")
+        page.get_by_role("textbox").last.fill("20")
+        page.keyboard.press("Enter")
+        hand.press("Learn")
+        hand.says("finished, iteration 20 of 20", 90)
+        hand.tab("Plan")
+        hand.says("planned in", 60)
+        before = hand.context()
+        hand.drag([marks[0], marks[0] + np.array([0.5, -0.4, 0.0])], 0.5)
+        hand.says("planned in", 30)
+        np.testing.assert_allclose(hand.context(), before + np.array([0.5, -0.4, 0.0, 0.0]), atol=0.1)
+        hand.press("Play plan")
+        hand.says("playing")
+        hand.press("Export plan")
+        hand.says("exported to")
+        (plan,) = (tmp_path / "runs" / "1" / "plans").glob("*.json")
+        made = json.loads(plan.read_text())["contexts"][0]
+        np.testing.assert_allclose(made["context"], hand.context(), atol=1e-3)
+        assert len(made["weights"]) == 5
+
+
+def test_a_killed_studio_has_kept_every_finished_demonstration(tmp_path):
+    robot = stage.load(load_task("panda-reacher"))
+    prepare(tmp_path, "panda-reacher", np.array(panda_reacher.CENTRES))
+    with studio("panda-reacher", tmp_path) as (url, process), browser(url) as page:
+        hand = Hand(page, robot.view)
+        marks = [mark.position for mark in robot.marks(hand.context())]
+        record(hand, robot, marks, 2.0)
+        hand.press("Start")
+        hand.says("recording")
+        process.kill()
+        process.wait()
+    check_saved(tmp_path, "panda-reacher")
+
+
+def test_push_a_box(tmp_path):
+    robot = stage.load(load_task("box-pusher"))
+    context = np.array([0.07, 0.0, 0.0])
+    prepare(tmp_path, "box-pusher", context)
+    with studio("box-pusher", tmp_path) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
+        goal, knob = (mark.position for mark in robot.marks(context))
+        hand.drag([knob, robot.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
+        np.testing.assert_allclose(hand.context(), [0.07, 0.0, 0.4], atol=0.05)
+        edge = np.array([0.09, -0.02, 0.0])  # Of the goal, clear of the box.
+        hand.drag([goal + edge, goal + edge + np.array([0.03, 0.05, 0.0])], 0.5)
+        np.testing.assert_allclose(hand.context(), [0.1, 0.05, 0.4], atol=0.05)
+    check_saved(tmp_path, "box-pusher")
+
+
+JUNK = [
+    b"",
+    b"\x00" * 1000,
+    b"\xc1\xff not msgpack",
+    msgspec.msgpack.encode({}),
+    msgspec.msgpack.encode({"type": "NoSuchMessage"}),
+    msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": "../../etc/passwd", "updates": {"value": "../../x"}}),
+    msgspec.msgpack.encode(
+        {
+            "type": "FileTransferStartUpload",
+            "source_component_uuid": "x",
+            "transfer_uuid": "y",
+            "filename": "../../../tmp/vigor-evil",
+            "mime_type": "x",
+            "part_count": 0,
+            "size_bytes": 0,
+        }
+    ),
+    msgspec.msgpack.encode({"type": "ShareUrlRequest"}),
+    *(
+        msgspec.msgpack.encode(
+            {
+                "type": "SceneNodeDragMessage",
+                "phase": phase,
+                "name": name,
+                "instance_index": None,
+                "start_position": [0.0, 0.0, 0.0],
+                "start_screen_pos": [0.5, 0.5],
+                "end_position": value,
+                "end_screen_pos": [0.5, 0.5],
+                "button": "left",
+                "modifier": None,
+                "owner": "server",
+            }
+        )
+        for name in ("/marks/0", "/robot/joint5", "/../../x")
+        for phase, value in (
+            ("start", [1e308] * 3),
+            ("update", [float("nan")] * 3),
+            ("update", ["a", None, {}]),
+            ("end", []),
+        )
+    ),
+]
+
+
+def test_junk_and_strangers_change_nothing(tmp_path):
+    folder = tmp_path / "studio"
+    with studio("planar-reacher", folder, "--host", "0.0.0.0") as (printed, process):
+        address, token = printed.replace("0.0.0.0", "127.0.0.1").split("/?token=")
+        protocol = f"viser-v{viser.__version__}"
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused, urllib.request.urlopen(address):
+            pass
+        refused.value.close()
+        web = address.replace("http", "ws")
+        with pytest.raises(InvalidStatus, match="403"), connect(web, subprotocols=[protocol]):
+            pass
+        with urllib.request.urlopen(f"{address}/?token={token}") as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        assert cookie == f"{guard.COOKIE}={token}"
+        before = sorted(tmp_path.rglob("*"))
+        for message in JUNK:
+            with connect(web, subprotocols=[protocol], additional_headers={"Cookie": cookie}, max_size=None) as socket:
+                try:
+                    socket.send(message)
+                    socket.recv(timeout=5)
+                except ConnectionClosed:
+                    pass
+        assert process.poll() is None
+        assert sorted(tmp_path.rglob("*")) == before
+        assert not Path("/tmp/vigor-evil").exists()
+        with browser(f"{address}/?token={token}") as page:
+            Hand(page, stage.load(load_task("planar-reacher")).view).press("New context")
+    shutil.rmtree(folder, ignore_errors=True)
