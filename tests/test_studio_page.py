@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -114,6 +115,21 @@ def test_push_a_box(tmp_path):
     check_saved(tmp_path, "box-pusher")
 
 
+CAMERA = msgspec.msgpack.encode(
+    {
+        "type": "ViewerCameraMessage",
+        "wxyz": [1.0, 0.0, 0.0, 0.0],
+        "position": [0.0, 0.0, 10.0],
+        "fov": 0.8,
+        "near": 0.1,
+        "far": 100.0,
+        "image_height": 100,
+        "image_width": 100,
+        "look_at": [0.0, 0.0, 0.0],
+        "up_direction": [0.0, 1.0, 0.0],
+    }
+)
+"""With it, viser takes a connection for a page, whose messages count."""
 JUNK = [
     b"",
     b"\x00" * 1000,
@@ -146,7 +162,7 @@ JUNK = [
                 "end_screen_pos": [0.5, 0.5],
                 "button": "left",
                 "modifier": None,
-                "owner": "server",
+                "owner": "",
             }
         )
         for name in ("/marks/0", "/robot/joint5", "/../../x")
@@ -178,7 +194,9 @@ def test_junk_and_strangers_change_nothing(tmp_path):
         for message in JUNK:
             with connect(web, subprotocols=[protocol], additional_headers={"Cookie": cookie}, max_size=None) as socket:
                 try:
+                    socket.send(CAMERA)
                     socket.send(message)
+                    time.sleep(0.1)  # A page that is gone is not listened to.
                     socket.recv(timeout=5)
                 except ConnectionClosed:
                     pass

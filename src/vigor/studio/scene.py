@@ -12,7 +12,7 @@ from vigor.tasks.box_pusher import geometry
 
 LINK, JOINT, GRIP = (118, 128, 145), (45, 52, 66), (245, 95, 0)
 WAITING, REACHED = (60, 90, 150), (10, 140, 60)
-BOX, GOAL, ROD = (204, 56, 46), (120, 190, 140), (64, 69, 77)
+BOX, GOAL, ROD = (204, 56, 46), (70, 165, 110), (64, 69, 77)
 GREY = (125, 125, 125)
 
 
