@@ -49,8 +49,9 @@ def problem(seed=0) -> Problem:
     around = np.arange(8) * np.pi / 4
     goals, others = (r * np.stack([np.cos(a), np.sin(a)], axis=1) for r, a in ((1, around), (0.8, around + 0.4)))
     shown = [TASK.promp.fit(np.stack([movement(goal + rng.normal(0, 0.03, 2)) for _ in range(3)])) for goal in goals]
-    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(()), np.concatenate(shown)))
-    return Problem(jax.random.key(seed), *arrays)
+    weights = np.concatenate(shown)
+    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(()), weights))
+    return Problem(jax.random.key(seed), *arrays, TASK.promp.rollout(jnp.asarray(weights, jnp.float32)))
 
 
 def success(config, data, states):

@@ -41,7 +41,7 @@ def prepare(task: Task, view: View, problems: Problem) -> Shown:
     """The demonstrations of a batch of runs [run, ...], step by step."""
 
     def one(problem: Problem) -> Shown:
-        joints = task.promp.rollout(problem.weights)
+        joints = problem.trajectories
         owner = jnp.repeat(problem.train_contexts, len(joints) // len(problem.train_contexts), axis=0)
         seen = jax.vmap(partial(stepwise.observations, task, view))(joints, owner)
         acted = jax.vmap(partial(stepwise.actions, task))(joints)
