@@ -5,7 +5,6 @@ program. Rows are written by the process that started the benchmark, as they com
 """
 
 import os
-import pickle
 import threading
 import time
 import traceback
@@ -85,8 +84,8 @@ def run(
                     # Another benchmark may have finished some meanwhile.
                     if missing := [cell for cell in claimed if not store.has(cell.id)]:
                         running[number] = missing
-                        what = pickle.dumps((measure, missing, store.folder.resolve(), place.device))
-                        yield number, None if place.scheduler else os.getpid(), what
+                        parent = None if place.scheduler else os.getpid()
+                        yield number, parent, measure, missing, store.folder.resolve(), place.device
 
             report(board.progress("", running))
             try:
@@ -276,16 +275,13 @@ def _end_with(parent: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _work(number: int, parent: int | None, job: bytes) -> tuple[int, list[Row]]:
-    """Run a job, given as (measure, cells, folder, device), in a worker.
-
-    It comes as bytes so that what cells import counts as their own time. parent: the process that the worker belongs
-    to; a Dask worker belongs to none.
-    """
+def _work(
+    number: int, parent: int | None, measure: Measure, cells: Sequence["Cell"], folder: Path, device: Device
+) -> tuple[int, list[Row]]:
+    """Run a job in a worker. parent: the process that the worker belongs to; a Dask worker belongs to none."""
     begun = time.perf_counter()
     if parent is not None:
         _end_with(parent)
-    measure, cells, folder, device = pickle.loads(job)
     try:
         _computes_on(device)
         found = measure(cells, folder)
