@@ -9,7 +9,7 @@ import numpy as np
 import optax
 import pytest
 
-from vigor import networks
+from vigor import cli, networks
 from vigor.descriptors import distance_to, squared_acceleration, squared_velocity
 from vigor.kinematics import path
 from vigor.promp import ProMP
@@ -121,3 +121,14 @@ def published() -> Path:
     if not folder.exists():
         pytest.skip("the published demonstrations are not here (../shared/published)")
     return folder
+
+
+def refused(capsys, *arguments) -> str:
+    """The one sentence with which a command is refused."""
+    with pytest.raises(SystemExit) as stop:
+        cli.main(list(map(str, arguments)))
+    assert stop.value.code == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("vigor: ")
+    assert "\n" not in said
+    return said

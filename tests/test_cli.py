@@ -5,7 +5,7 @@ import socket
 import numpy as np
 import pytest
 
-from conftest import EXAMPLE, small
+from conftest import EXAMPLE, refused, small
 from vigor import cli, demonstrations, recordings
 from vigor.tasks import load_task
 
@@ -24,17 +24,6 @@ def shown(tmp_path_factory):
     made = recordings.generate(load_task(TASK), seed=0, contexts=4, per_context=3, spare=4)
     demonstrations.save(made, folder)
     return folder
-
-
-def refused(capsys, *arguments) -> str:
-    """The one sentence with which a command is refused."""
-    with pytest.raises(SystemExit) as stop:
-        cli.main(list(map(str, arguments)))
-    assert stop.value.code == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("vigor: ")
-    assert "\n" not in said
-    return said
 
 
 def test_train_evaluate_and_report(shown, tmp_path, capsys):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import EXAMPLE, POINT, assert_same
+from conftest import EXAMPLE, POINT, assert_same, refused
 from vigor import (
     checkpoints,
     cli,
@@ -188,16 +188,6 @@ def test_runs_of_other_methods_cannot_plan(folder, planner, monkeypatch):
 
 
 # Commands
-
-
-def refused(capsys, *arguments) -> str:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(list(map(str, arguments)))
-    assert stop.value.code == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("vigor: ")
-    assert "\n" not in said
-    return said
 
 
 @pytest.fixture(scope="module")
