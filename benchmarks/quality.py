@@ -18,14 +18,14 @@ from human_reachers import REACHERS, measure
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
+    "begin anywhere": {"begin": "normal"},
+    "nothing magnified": {"density_ratio.near": ()},
     "nothing misplaced": {"misplaced": 0.0},
     "no sharpness": {"sharpness": 0.0},
-    "neither": {"misplaced": 0.0, "sharpness": 0.0},
     "fixed weights": {"weights": "fixed"},
-    "networks see all contexts": {"compared": "all"},
-    "networks see training contexts": {"compared": "training"},
+    "KL bound .5": {"kl_bound": 0.5},
+    "early stopping": {"density_ratio.epochs": 25, "density_ratio.validation": 0.1},
     "memory of 5 iterations": {"memory": 5},
-    "300 iterations": {"iterations": 300},
     "10 components": {"components": 10},
     "3 training contexts": {"training": 3},
     "paper": {"preset_name": "paper"},
@@ -74,7 +74,9 @@ def main() -> None:
     seeds, measured = range(given.first, given.first + given.seeds), []
     for name in given.tasks:
         for variant in given.variants:
-            found = measure(name, given.path, seeds, **{"preset_name": "default"} | VARIANTS[variant])
+            changes = dict(VARIANTS[variant])
+            kind, training = changes.pop("preset_name", "default"), changes.pop("training", 6)
+            found = measure(name, given.path, seeds, kind, training, changes)
             measured.append({"variant": variant, **found})
             print(table(measured[-1:]).splitlines()[-1], f"{found['seconds']:.0f} s", flush=True)
             (given.out / "quality.json").write_text(json.dumps(measured) + "\n")

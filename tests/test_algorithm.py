@@ -36,7 +36,17 @@ POINT = Task(
     distance=lambda motion: reaching.distance_to_boundaries(motion, VIA, GOAL, 0.2),
 )
 NETWORKS = DensityRatio(
-    layers=1, width=16, kernel=3, networks=2, learning_rate=3e-3, dropout=0.1, epochs=20, warmup=5, patience=5
+    layers=1,
+    width=16,
+    kernel=3,
+    near=(0.2, 0.2),
+    networks=2,
+    learning_rate=3e-3,
+    dropout=0.1,
+    epochs=20,
+    warmup=5,
+    patience=5,
+    validation=0.1,
 )
 CONFIG = Config(components=2, samples=12, kl_bound=0.5, density_ratio=NETWORKS)
 rollout = quick(POINT.promp.rollout)
@@ -121,7 +131,7 @@ def test_training_solves_contexts_with_and_without_demonstrations(problem, pair)
     after = advance(CONFIG, problems, states, 43)
     chance = np.array([success(problem, member(before.mixtures, i)) for i in range(2)])
     learned = np.array([success(problem, member(after.mixtures, i)) for i in range(2)])
-    assert np.mean(chance) < 0.03
+    assert np.mean(chance) < 0.1
     assert np.mean(learned[:, :TRAINING]) > 0.8
     assert np.mean(learned[:, TRAINING:]) > 0.6
     np.testing.assert_array_equal(after.iteration, 50)
@@ -171,7 +181,7 @@ def test_runs_of_a_batch_are_those_of_single_runs(problem, pair):
 @pytest.mark.slow
 def test_the_values_surrogate_with_memory_learns_too(problem):
     networks = replace(NETWORKS, epochs=15, validation=0.0)
-    config = replace(CONFIG, surrogate="values", samples=40, memory=2, density_ratio=networks)
+    config = replace(CONFIG, begin="normal", surrogate="values", samples=40, memory=2, density_ratio=networks)
     problems = batch(problem, (1, 2))
     before = start(config, problems)
     assert before.memory.shape == (2, 1, NETWORKS.networks, 15, STEPS, 4)
@@ -194,16 +204,15 @@ def owner_of(problem, descriptors):
     return gaps.argmin(axis=1)
 
 
-@pytest.mark.parametrize(("compared", "contexts", "each"), [("training", TRAINING, 5), ("all", CONTEXTS, 3)])
-def test_every_network_draws_its_own_samples_evenly_from_the_compared_contexts(problem, compared, contexts, each):
+def test_every_network_draws_its_own_samples_evenly_from_all_contexts(problem):
     mixtures = member(start(CONFIG, batch(problem, (1, 2))), 0).mixtures
-    drawn_by_networks = policy_samples(problem, mixtures, replace(CONFIG, compared=compared))
+    drawn_by_networks = policy_samples(problem, mixtures)
     assert np.abs(drawn_by_networks[0] - drawn_by_networks[1]).max() > 1e-3
     owners = [owner_of(problem, drawn) for drawn in drawn_by_networks]
     # In random order: those held out for validation must not all come from the same contexts.
     assert np.any(owners[0] != owners[1])
     for owner in owners:
-        np.testing.assert_array_equal(np.sort(owner), np.repeat(np.arange(contexts), each))
+        np.testing.assert_array_equal(np.sort(owner), np.repeat(np.arange(CONTEXTS), 3))
 
 
 @pytest.fixture(scope="module")

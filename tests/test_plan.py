@@ -48,10 +48,11 @@ def some_ensembles(count: int, features: int):
 def test_replay_is_one_update_with_each_ensemble(monkeypatch, limits):
     monkeypatch.setattr(plan, "CONSTRAINED", 2)
     ensembles, contexts = some_ensembles(5, POINT.features), jnp.array([[0.5, 0.5], [-1.0, 0.2]])
+    learned = jax.random.normal(jax.random.key(4), (3, POINT.promp.weights))
     bounds = constraints.bounds(POINT, limits) if limits else None
-    found, rewards = plan.replay(jax.random.key(3), POINT, CONFIG, ensembles, contexts, bounds)
+    found, rewards = plan.replay(jax.random.key(3), POINT, CONFIG, learned, ensembles, contexts, bounds)
     key_start, key_updates = jax.random.split(jax.random.key(3))
-    fresh = mixture.initial(key_start, 2, POINT.promp.weights)
+    fresh = mixture.among(key_start, learned, 2)
     mixtures = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), fresh)
     reward = partial(density_ratio.reward, CONFIG.density_ratio)
     cost = partial(constraints.cost, POINT, bounds)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import POINT, assert_same, quick
-from vigor import density_ratio, descriptors, networks, policy_update
+from vigor import density_ratio, descriptors, mixture, networks, policy_update
 from vigor.errors import UserError
 from vigor.kinematics import path
 from vigor.mixture import Mixture
@@ -113,6 +113,8 @@ def test_chunks_do_not_change_the_update(kind, samples):
 
 # Component weights and bounds ----------------------------------------------------------------------------------------
 
+SHOWN = jax.random.normal(jax.random.key(9), (6, 8))
+"""Weights of demonstrations."""
 SETTINGS = PolicyUpdate(components=2, samples=12, kl_bound=0.5)
 
 
@@ -120,7 +122,8 @@ SETTINGS = PolicyUpdate(components=2, samples=12, kl_bound=0.5)
 def updated():
     """One policy update with every kind of component weights, from unequal weights and networks as they come."""
     key_mixtures, key_networks, key_contexts = jax.random.split(jax.random.key(1), 3)
-    mixtures = policy_update.initial(key_mixtures, POINT, SETTINGS, CONTEXTS)
+    keys, dimension = jax.random.split(key_mixtures, CONTEXTS), POINT.promp.weights
+    mixtures = jax.vmap(lambda key: mixture.initial(key, SETTINGS.components, dimension))(keys)
     mixtures = mixtures._replace(log_weights=jnp.log(jnp.broadcast_to(jnp.asarray([0.3, 0.7]), (CONTEXTS, 2))))
     fresh = jax.vmap(lambda key: networks.initial(key, MLP, POINT.features))(jax.random.split(key_networks, 2))
     ensemble = jax.tree.map(lambda leaf: 10 * leaf, fresh)
@@ -201,6 +204,7 @@ def test_components_move_no_further_than_the_bound(updated):
         {"kl_bound": float("inf")},
         {"kl_bound": float("nan")},
         {"surrogate": "splines"},
+        {"begin": "nowhere"},
         {"weights": "free"},
         {"chunk": 0},
     ],
@@ -211,13 +215,21 @@ def test_impossible_settings_are_refused(wrong):
         PolicyUpdate(**wrong)
 
 
+def test_components_begin_at_demonstrations_or_anywhere():
+    settings = PolicyUpdate(components=3, begin="demonstrations")
+    means = np.asarray(policy_update.initial(jax.random.key(0), POINT, settings, SHOWN).means)
+    assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN)) for mean in means)
+    anywhere = policy_update.initial(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN)
+    assert_same(anywhere, mixture.initial(jax.random.key(0), 3, 8))
+
+
 def test_the_values_surrogate_needs_enough_samples():
     """A quadratic function of 8 weights has 45 numbers, and the fit needs one more."""
     enough = PolicyUpdate(surrogate="values", samples=46)
-    assert policy_update.initial(jax.random.key(0), POINT, enough, 3).means.shape == (3, 5, 8)
+    assert policy_update.initial(jax.random.key(0), POINT, enough, SHOWN).means.shape == (5, 8)
     for few in (45, 20):
         with pytest.raises(UserError, match="at least 46 samples"):
-            policy_update.initial(jax.random.key(0), POINT, replace(enough, samples=few), 3)
+            policy_update.initial(jax.random.key(0), POINT, replace(enough, samples=few), SHOWN)
     # Gradients tell more than values.
     replace(enough, surrogate="gradients", samples=5).check_task(POINT)
 

@@ -50,6 +50,23 @@ def check_saved(folder: Path, name: str) -> None:
     assert task.succeeds(task.distances(demonstrations.trajectories(task, found)[1:], found.contexts))
 
 
+def learn(hand: Hand, iterations: int) -> None:
+    hand.tab("Learn")
+    hand.page.get_by_role("textbox").last.fill(str(iterations))
+    hand.page.keyboard.press("Enter")
+    hand.press("Learn")
+
+
+def check_exported(hand: Hand, folder: Path) -> None:
+    """The plan on the page can be exported, and is on disk."""
+    hand.press("Export plan")
+    hand.says("exported to")
+    (plan,) = (folder / "runs" / "1" / "plans").glob("*.json")
+    made = json.loads(plan.read_text())["contexts"][0]
+    np.testing.assert_allclose(made["context"], hand.context(), atol=1e-3)
+    assert len(made["weights"]) == 5
+
+
 def test_record_learn_and_plan(tmp_path):
     robot = stage.load(load_task("planar-reacher"))
     prepare(tmp_path, "planar-reacher", np.array([0.5, 2.5, 0.5, -2.5]))
@@ -64,11 +81,14 @@ def test_record_learn_and_plan(tmp_path):
         Hand(other, robot.view).says("Saved: 2")
         other.close()
 
-        hand.tab("Learn")
-        page.get_by_role("textbox").last.fill("20")
-        page.keyboard.press("Enter")
-        hand.press("Learn")
-        hand.says("finished, iteration 20 of 20", 90)
+        learn(hand, 300)
+        hand.says("learning, iteration", 60)
+        hand.press("Stop")
+        hand.says("stopped, iteration", 30)
+        (result,) = (tmp_path / "runs" / "1").glob("state.json")
+        assert 0 < json.loads(result.read_text())["iteration"] < 300
+        hand.press("Resume")
+        hand.says("finished, iteration 300 of 300", 120)
         hand.tab("Plan")
         hand.says("planned in", 60)
         before = hand.context()
@@ -77,12 +97,25 @@ def test_record_learn_and_plan(tmp_path):
         np.testing.assert_allclose(hand.context(), before + np.array([0.5, -0.4, 0.0, 0.0]), atol=0.1)
         hand.press("Play plan")
         hand.says("playing")
-        hand.press("Export plan")
-        hand.says("exported to")
-        (plan,) = (tmp_path / "runs" / "1" / "plans").glob("*.json")
-        made = json.loads(plan.read_text())["contexts"][0]
-        np.testing.assert_allclose(made["context"], hand.context(), atol=1e-3)
-        assert len(made["weights"]) == 5
+        check_exported(hand, tmp_path)
+
+
+def test_teach_a_panda(tmp_path):
+    robot = stage.load(load_task("panda-reacher"))
+    prepare(tmp_path, "panda-reacher", np.array(panda_reacher.CENTRES))
+    with studio("panda-reacher", tmp_path) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        marks = [mark.position for mark in robot.marks(hand.context())]
+        record(hand, robot, marks, 2.0)
+        check_saved(tmp_path, "panda-reacher")
+        learn(hand, 20)
+        hand.says("finished, iteration 20 of 20", 120)
+        hand.tab("Plan")
+        hand.says("planned in", 90)
+        hand.drag([marks[1], marks[1] + np.array([0.0, 0.1, 0.05])], 0.5)
+        assert np.linalg.norm(hand.context()[3:] - marks[1]) > 0.05
+        hand.says("planned in", 60)
+        check_exported(hand, tmp_path)
 
 
 def test_a_killed_studio_has_kept_every_finished_demonstration(tmp_path):
@@ -106,13 +139,19 @@ def test_push_a_box(tmp_path):
     with studio("box-pusher", tmp_path) as (url, _), browser(url) as page:
         hand = Hand(page, robot.view)
         record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
+        check_saved(tmp_path, "box-pusher")
+        learn(hand, 10)
+        hand.says("finished, iteration 10 of 10", 180)
+        hand.tab("Plan")
+        hand.says("planned in", 90)
         goal, knob = (mark.position for mark in robot.marks(context))
         hand.drag([knob, robot.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
         np.testing.assert_allclose(hand.context(), [0.07, 0.0, 0.4], atol=0.05)
         edge = np.array([0.09, -0.02, 0.0])  # Of the goal, clear of the box.
         hand.drag([goal + edge, goal + edge + np.array([0.03, 0.05, 0.0])], 0.5)
         np.testing.assert_allclose(hand.context(), [0.1, 0.05, 0.4], atol=0.05)
-    check_saved(tmp_path, "box-pusher")
+        hand.says("planned in", 60)
+        check_exported(hand, tmp_path)
 
 
 CAMERA = msgspec.msgpack.encode(

@@ -34,11 +34,10 @@ class Config(PolicyUpdate):
 
     memory: int = 1
     """Iterations whose policy samples the networks are trained on; 1 is the paper's."""
-    compared: Literal["all", "training"] = "all"
-    """Contexts whose policy samples the networks see: all (the paper's), or those with demonstrations."""
-    misplaced: float = 0.5
+    misplaced: float = 1.0
     """How much demonstrations seen in other contexts than their own count beside policy samples, as what the networks
     tell demonstrations from; 0 is the paper's."""
+    begin: Literal["demonstrations", "normal"] = "demonstrations"
     sharpness: float = 0.3
     weights: Literal["fixed", "rewarded", "closed-form", "kl-bounded"] = "rewarded"
     density_ratio: DensityRatio = field(default_factory=DensityRatio)
@@ -97,7 +96,9 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
     contexts = problem.contexts.shape[0]
     key = jax.random.fold_in(problem.key, _START)
     key_mixtures, key_networks = jax.random.split(key)
-    mixtures = policy_update.initial(key_mixtures, task, config, contexts)
+    mixtures = jax.vmap(lambda key: policy_update.initial(key, task, config, problem.weights))(
+        jax.random.split(key_mixtures, contexts)
+    )
     ensemble = jax.vmap(lambda key: training.initial(key, config.density_ratio, task.features))(
         jax.random.split(key_networks, config.density_ratio.networks)
     )
@@ -148,19 +149,18 @@ def iterate(task: Task, config: Config, problem: Problem, state: State) -> State
 def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mixtures: Mixture) -> Array:
     """Descriptors of fresh policy samples [network, sample, T, features] in random order.
 
-    They are about as many as the demonstrations. Every network draws its own, evenly from all compared contexts; from
-    some of them if these are more than the demonstrations.
+    They are about as many as the demonstrations. Every network draws its own, evenly from all contexts; from some
+    of them if these are more than the demonstrations.
     """
-    contexts = problem.train_contexts if config.compared == "training" else problem.contexts
+    contexts = problem.contexts
     count, networks = contexts.shape[0], config.density_ratio.networks
     shown = problem.demonstrations.shape[0]
     each = -(-shown // count)
     key_weights, key_order = jax.random.split(key)
-    compared = jax.tree.map(lambda leaf: leaf[:count], mixtures)
     if config.weights == "rewarded":
         # Components that fail must be seen, or the networks forget what is wrong with them.
-        compared = compared._replace(log_weights=jnp.zeros_like(compared.log_weights))
-    weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), compared)
+        mixtures = mixtures._replace(log_weights=jnp.zeros_like(mixtures.log_weights))
+    weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), mixtures)
     descriptors = jax.vmap(lambda w, c: jax.vmap(lambda w: task.describe(task.promp.rollout(w), c))(w))(
         weights, contexts
     )

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         kind = _train_type(given)
-        command = _parse(given, kind())
+        # The help of `train` is that of the task and method it names, so these come first.
+        command = _parse([word for word in given if given[0] != "train" or word not in ("-h", "--help")], kind())
         if isinstance(command, Train):
             command = _parse(given, kind(config=presets.preset(command.task, command.preset, command.method)))
         _run(command, given)

@@ -281,7 +281,8 @@ def split(
         others = np.setdiff1d(np.arange(len(demonstrations.contexts)), train)
         others = _in_turn(task, demonstrations.contexts, rng.permutation(others))
         test = demonstrations.contexts[others[:test_contexts]]
-        test = np.concatenate([test, task.sample_contexts(rng, test_contexts - len(test))])
+        if len(test) < test_contexts:
+            test = np.concatenate([test, task.sample_contexts(rng, test_contexts - len(test))])
     return Split(train, demonstrations.contexts[train], test, chosen)
 
 

@@ -36,6 +36,9 @@ class Architecture:
     """Channels, neurons or LSTM units per hidden layer."""
     kernel: int = 5
     """Steps a convolution sees (cnn only, odd)."""
+    near: tuple[float, ...] = ()
+    """What counts as near for the first descriptors, if these are distances: the networks see each of them twice, as it
+    is and magnified below that value."""
     dropout: float = 0.2
     """Probability of dropping a unit after each hidden layer while training."""
     batch_norm: bool = False
@@ -49,6 +52,8 @@ class Architecture:
             raise UserError("layers, width and kernel must be at most 10,000")
         if self.kernel < 1 or self.kernel % 2 == 0:
             raise UserError(f"kernel must be odd and positive, not {self.kernel}")
+        if not all(0 < value < math.inf for value in self.near):
+            raise UserError(f"near must be positive and finite, not {self.near}")
         if not 0 <= self.dropout <= 0.9:
             raise UserError("dropout must be from 0 to .9")
 
@@ -63,7 +68,10 @@ def initial(key: Array, architecture: Architecture, features: int) -> Parameters
 
     They are drawn evenly from +-1/sqrt(inputs of the layer), those of LSTM layers from +-1/sqrt(width).
     """
-    width, inputs, lstm = architecture.width, features + 1, architecture.network == "lstm"
+    if features < len(architecture.near):
+        raise UserError(f"near has {len(architecture.near)} numbers for {features} descriptors; give it fewer")
+    width, lstm = architecture.width, architecture.network == "lstm"
+    inputs = features + len(architecture.near) + 1
     shapes = []
     for _ in range(architecture.layers):
         shapes.append((inputs + width, 4 * width) if lstm else (architecture.window * inputs, width))
@@ -102,6 +110,7 @@ def forward(
     Training mode if a key and random bytes for dropout (see `noise`) are given. A GPU keeps hidden units in half
     precision.
     """
+    descriptors = _magnified(architecture, descriptors)
     samples, steps, inputs = descriptors.shape[0], descriptors.shape[1], descriptors.shape[2] + 1
     block = _block(architecture, steps)
     precision = descriptors.dtype if jax.default_backend() == "cpu" else jnp.bfloat16
@@ -130,6 +139,12 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
+
+
+def _magnified(architecture: Architecture, descriptors: Array) -> Array:
+    """Descriptors [N, T, features], with the first ones again on a scale that is logarithmic above what is near."""
+    scales = jnp.asarray(architecture.near, descriptors.dtype)
+    return jnp.concatenate([descriptors, jnp.arcsinh(descriptors[..., : len(scales)] / scales)], axis=-1)
 
 
 def _block(architecture: Architecture, steps: int) -> int:

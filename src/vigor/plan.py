@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import checkpoints, constraints, density_ratio, mixture, networks, policy_update, run, solutions
+from vigor import checkpoints, constraints, density_ratio, networks, policy_update, run, solutions
 from vigor.algorithm import Config
 from vigor.constraints import Bounds, Constraints
 from vigor.demonstrations import numbers
@@ -33,17 +33,18 @@ BLOCK = 256
 
 @partial(jax.jit, static_argnums=(1, 2))
 def replay(
-    key: Array, task: Task, config: Config, ensembles: Any, contexts: Array, limits: Bounds | None
+    key: Array, task: Task, config: Config, learned: Array, ensembles: Any, contexts: Array, limits: Bounds | None
 ) -> tuple[Mixture, Array]:
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
-    ensembles: [iteration, network, ...]. Constraints come last: the mixtures, which know by then how to solve their
-    contexts, are moved out of violations by further updates with the last ensembles. Every mixture begins alike, and
-    all share their random directions, so that but for rounding a context's plan does not depend on which others are
-    planned with it.
+    learned: weights [n, D] of what the run learned in training contexts, which stand in for demonstrations where
+    mixtures begin at these; ensembles: [iteration, network, ...]. Constraints come last: the mixtures, which know by
+    then how to solve their contexts, are moved out of violations by further updates with the last ensembles. Every
+    mixture begins alike, and all share their random directions, so that but for rounding a context's plan does not
+    depend on which others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
-    fresh = mixture.initial(key_start, config.components, task.promp.weights)
+    fresh = policy_update.initial(key_start, task, config, learned)
     start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
     reward = partial(density_ratio.reward, config.density_ratio)
@@ -94,10 +95,9 @@ class Planner:
         key, blocks = jax.random.key(seed), -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        parts = [
-            replay(key, self.task, self.setup.config, self.ensembles, jnp.asarray(contexts[own], jnp.float32), bound)
-            for own in rows
-        ]
+        learned = self.known.mixtures.means[: self.known.training].reshape(-1, self.task.promp.weights)
+        fixed = (key, self.task, self.setup.config, jnp.asarray(learned), self.ensembles)
+        parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         return mixtures, np.asarray(rewards)
 

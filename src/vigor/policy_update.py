@@ -20,7 +20,7 @@ Array = jax.Array
 Reward = Callable[[Any, Array], Array]
 """Rewards [n] of descriptors [n, T, features] by a network's parameters."""
 
-TEMPERATURE = 2.0
+TEMPERATURE = 0.3
 """Of weights by reward: how much less a step of one component is rewarded than of another that is e times likelier."""
 
 
@@ -28,11 +28,14 @@ TEMPERATURE = 2.0
 class PolicyUpdate:
     """The mixtures and how they are updated."""
 
-    iterations: int = 200
+    iterations: int = 100
     """Updates of the policies."""
     components: int = 5
     """Gaussians in the mixture of each context."""
-    kl_bound: float = 0.5
+    begin: Literal["demonstrations", "normal"] = "normal"
+    """Where components begin: at demonstrations that differ, whatever their contexts, or drawn from a standard normal
+    distribution (the paper's)."""
+    kl_bound: float = 0.2
     """Largest KL divergence of a component's step."""
     surrogate: Literal["gradients", "values"] = "gradients"
     """Quadratic model of the reward from first-order samples, or from values by least squares (the paper's)."""
@@ -76,11 +79,12 @@ class PolicyUpdate:
             )
 
 
-def initial(key: Array, task: Task, settings: PolicyUpdate, contexts: int) -> Mixture:
-    """A mixture for every context before the first update, [context, ...]."""
+def initial(key: Array, task: Task, settings: PolicyUpdate, shown: Array) -> Mixture:
+    """A mixture before the first update; shown: weights [n, D] of demonstrations."""
     settings.check_task(task)
-    fresh = partial(mixture.initial, components=settings.components, dimension=task.promp.weights)
-    return jax.vmap(fresh)(jax.random.split(key, contexts))
+    if settings.begin == "demonstrations":
+        return mixture.among(key, shown, settings.components)
+    return mixture.initial(key, settings.components, task.promp.weights)
 
 
 def update(

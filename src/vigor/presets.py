@@ -11,11 +11,18 @@ from vigor.errors import UserError
 NAMES = ("default", "paper")
 
 _VIGOR = {
-    "planar-reacher": algorithm.Config(samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5)),
-    "panda-reacher": algorithm.Config(
-        compared="training", misplaced=0.3, density_ratio=DensityRatio(layers=3, width=64, kernel=7)
+    "planar-reacher": algorithm.Config(
+        samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5, near=(0.5, 0.5))
     ),
-    "box-pusher": algorithm.Config(samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7)),
+    "panda-reacher": algorithm.Config(
+        iterations=200,
+        samples=60,
+        misplaced=0.3,
+        density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.5e-4),
+    ),
+    "box-pusher": algorithm.Config(
+        samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7, learning_rate=5e-4)
+    ),
 }
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
@@ -84,15 +91,17 @@ def _vigor(task: str, name: str) -> algorithm.Config:
     default = _VIGOR.get(task, algorithm.Config())
     if name == "default":
         return default
-    networks = replace(default.density_ratio, epochs=50, learning_rate=3e-4, decay=1.0, batch=64)
+    networks = replace(
+        default.density_ratio, epochs=50, validation=0.1, learning_rate=3e-4, decay=1.0, batch=64, near=()
+    )
     return _with_values(
         task,
         replace(
             default,
             iterations=301,
             kl_bound=0.2,
-            compared="all",
             misplaced=0.0,
+            begin="normal",
             sharpness=0.0,
             weights="fixed",
             density_ratio=networks,

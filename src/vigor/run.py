@@ -204,10 +204,11 @@ def load_setup(folder: Path) -> Setup:
 
 
 def _settings(kind: type, values: dict[str, Any]) -> Any:
-    """A dataclass, with those in it, from what `dataclasses.asdict` made of it."""
+    """A dataclass, with those in it, from what `dataclasses.asdict` and JSON made of it."""
     kinds = get_type_hints(kind)
     nested = {name: kinds[name] for name in values if dataclasses.is_dataclass(kinds.get(name))}
-    return kind(**values | {name: _settings(part, values[name]) for name, part in nested.items()})
+    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return kind(**plain | {name: _settings(part, values[name]) for name, part in nested.items()})
 
 
 def _carry_on(

@@ -32,13 +32,13 @@ class Learning(Architecture):
     """Of Adam."""
     batch: int = 64
     """Trajectories per gradient step."""
-    epochs: int = 25
+    epochs: int = 16
     """At most this many passes over the samples."""
     warmup: int = 11
     """Epochs before early stopping looks at the validation loss."""
     patience: int = 10
     """Epochs without a better validation loss after which training stops and the best weights return."""
-    validation: float = 0.1
+    validation: float = 0.0
     """Share of the samples held out for early stopping; 0 trains all epochs."""
 
     def __post_init__(self) -> None:

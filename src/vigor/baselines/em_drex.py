@@ -52,6 +52,9 @@ class Config(Learning, PolicyUpdate):
     batch_norm: bool = True
     learning_rate: float = 3e-4
     batch: int = 128
+    iterations: int = 200
+    kl_bound: float = 0.5
+    validation: float = 0.1
     epochs: int = 200
     patience: int = 50
 
@@ -174,7 +177,9 @@ def start(task: Task, config: Config, data: Data) -> State:
     def one(data: Data) -> State:
         key_networks, key_mixtures = jax.random.split(jax.random.fold_in(data.problem.key, _START))
         fresh = jax.vmap(lambda key: training.begin(training.initial(key, config, task.features)))
-        mixtures = policy_update.initial(key_mixtures, task, config, data.problem.contexts.shape[0])
+        mixtures = jax.vmap(lambda key: policy_update.initial(key, task, config, data.problem.weights))(
+            jax.random.split(key_mixtures, data.problem.contexts.shape[0])
+        )
         return State(jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, config.networks)), mixtures)
 
     return jax.vmap(one)(data)
