@@ -88,9 +88,9 @@ def test_record_learn_and_plan(tmp_path):
         (result,) = (tmp_path / "runs" / "1").glob("state.json")
         assert 0 < json.loads(result.read_text())["iteration"] < 300
         hand.press("Resume")
-        hand.says("finished, iteration 300 of 300", 120)
+        hand.says("finished, iteration 300 of 300", 300)
         hand.tab("Plan")
-        hand.says("planned in", 60)
+        hand.says("planned in", 180)
         before = hand.context()
         hand.drag([marks[0], marks[0] + np.array([0.5, -0.4, 0.0])], 0.5)
         hand.says("planned in", 30)
@@ -109,12 +109,12 @@ def test_teach_a_panda(tmp_path):
         record(hand, robot, marks, 2.0)
         check_saved(tmp_path, "panda-reacher")
         learn(hand, 20)
-        hand.says("finished, iteration 20 of 20", 120)
+        hand.says("finished, iteration 20 of 20", 300)
         hand.tab("Plan")
-        hand.says("planned in", 90)
+        hand.says("planned in", 180)
         hand.drag([marks[1], marks[1] + np.array([0.0, 0.1, 0.05])], 0.5)
         assert np.linalg.norm(hand.context()[3:] - marks[1]) > 0.05
-        hand.says("planned in", 60)
+        hand.says("planned in", 180)
         check_exported(hand, tmp_path)
 
 
@@ -141,16 +141,16 @@ def test_push_a_box(tmp_path):
         record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
         check_saved(tmp_path, "box-pusher")
         learn(hand, 10)
-        hand.says("finished, iteration 10 of 10", 180)
+        hand.says("finished, iteration 10 of 10", 400)
         hand.tab("Plan")
-        hand.says("planned in", 90)
+        hand.says("planned in", 180)
         goal, knob = (mark.position for mark in robot.marks(context))
         hand.drag([knob, robot.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
         np.testing.assert_allclose(hand.context(), [0.07, 0.0, 0.4], atol=0.05)
         edge = np.array([0.09, -0.02, 0.0])  # Of the goal, clear of the box.
         hand.drag([goal + edge, goal + edge + np.array([0.03, 0.05, 0.0])], 0.5)
         np.testing.assert_allclose(hand.context(), [0.1, 0.05, 0.4], atol=0.05)
-        hand.says("planned in", 60)
+        hand.says("planned in", 180)
         check_exported(hand, tmp_path)
 
 
