@@ -3,8 +3,8 @@
     python benchmarks/gail_speed.py [--updates 40] [--out docs/results/gail_speed.json]
 
 Both do the same run on the planar reacher with the paper's settings and generated demonstrations: 68 episodes an
-update, 489 updates for a million steps. Updates of both alternate, five against one, so that whatever else the machine
-does hits both; compilation is left out. Needs `pip install "vigor[baselines]"`.
+update, 489 updates for a million steps. Updates of both alternate, so that whatever else the machine does hits both;
+compilation is left out. Needs `pip install "vigor[baselines]"`.
 """
 
 import argparse
@@ -25,32 +25,31 @@ from vigor.tasks import load_task
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--updates", type=int, default=40, help="of the plain environment; 489 are the whole run")
+    parser.add_argument("--updates", type=int, default=40, help="of both; 489 are the whole run")
     parser.add_argument("--out", type=Path, default=Path("docs/results/gail_speed.json"))
     given = parser.parse_args()
     task, way, config = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
     shown = recordings.generate(task, seed=0)
     problem = algorithm.problem(task, shown, demonstrations.split(shown, task, 0, 6, 6, 5), 0)
     data = way.prepare(task, config, jax.tree.map(lambda leaf: leaf[None], problem))
-    ways = {"vectorised": (config, 5), "plain": (replace(config, vectorised=False), 1)}
-    states = {name: way.advance(task, own, data, way.start(task, own, data), 1)[0] for name, (own, _) in ways.items()}
-    wall, cpu, done = (dict.fromkeys(ways, 0) for _ in range(3))
+    ways = {"vectorised": config, "plain": replace(config, vectorised=False)}
+    states = {name: way.advance(task, own, data, way.start(task, own, data), 1)[0] for name, own in ways.items()}
+    wall, cpu = (dict.fromkeys(ways, 0.0) for _ in range(2))
     for _ in range(given.updates):
-        for name, (own, count) in ways.items():
+        for name, own in ways.items():
             clocks = time.perf_counter(), time.process_time()
-            states[name], _ = way.advance(task, own, data, states[name], count)
+            states[name], _ = way.advance(task, own, data, states[name], 1)
             wall[name] += time.perf_counter() - clocks[0]
             cpu[name] += time.process_time() - clocks[1]
-            done[name] += count
-    total = way.steps(config)
+    total, done = way.steps(config), given.updates
     found = {
         "machine": f"{os.cpu_count()} cores, {platform.processor() or platform.machine()}",
         "version": __version__,
         "updates_of_a_run": total,
         "updates_measured": done,
-        "seconds_an_update": {name: wall[name] / done[name] for name in ways},
-        "cpu_seconds_an_update": {name: cpu[name] / done[name] for name in ways},
-        "seconds_a_million_steps": {name: total * wall[name] / done[name] for name in ways},
+        "seconds_an_update": {name: wall[name] / done for name in ways},
+        "cpu_seconds_an_update": {name: cpu[name] / done for name in ways},
+        "seconds_a_million_steps": {name: total * wall[name] / done for name in ways},
     }
     each, busy = found["seconds_an_update"], found["cpu_seconds_an_update"]
     found["times_as_fast"] = each["plain"] / each["vectorised"]

@@ -202,7 +202,7 @@ def growth(task: Task, config: algorithm.Config, shown: Demonstrations, quick: b
         promp = replace(task.promp, bases=bases)
         problems, _ = batch(task, shown, 1)
         needed = -(-2 * promp.weights // config.density_ratio.networks) * config.density_ratio.networks
-        changed = replace(config, samples=needed)
+        changed = replace(config, samples=needed, begin="normal")
         rows.append(
             {"what": "weights", "value": promp.weights, **iteration(replace(task, promp=promp), changed, problems, 3)}
         )

@@ -18,7 +18,7 @@ _VIGOR = {
         iterations=200,
         samples=60,
         misplaced=0.3,
-        density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.5e-4),
+        density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.5e-4, epochs=14),
     ),
     "box-pusher": algorithm.Config(
         samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7, learning_rate=5e-4)
