@@ -82,9 +82,9 @@ def test_record_learn_and_plan(tmp_path):
         other.close()
 
         learn(hand, 300)
-        hand.says("learning, iteration", 60)
+        hand.says("learning, iteration", 300)
         hand.press("Stop")
-        hand.says("stopped, iteration", 30)
+        hand.says("stopped, iteration", 120)
         (result,) = (tmp_path / "runs" / "1").glob("state.json")
         assert 0 < json.loads(result.read_text())["iteration"] < 300
         hand.press("Resume")
