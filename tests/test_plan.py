@@ -45,8 +45,7 @@ def some_ensembles(count: int, features: int):
 
 
 @pytest.mark.parametrize("limits", [None, Constraints(keep_out=(Sphere((0.3, 0.3), 0.2),))], ids=["free", "bound"])
-def test_replay_is_one_update_with_each_ensemble(monkeypatch, limits):
-    monkeypatch.setattr(plan, "CONSTRAINED", 2)
+def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_second_half(limits):
     ensembles, contexts = some_ensembles(5, POINT.features), jnp.array([[0.5, 0.5], [-1.0, 0.2]])
     learned = jax.random.normal(jax.random.key(4), (3, POINT.promp.weights))
     bounds = constraints.bounds(POINT, limits) if limits else None
@@ -56,15 +55,13 @@ def test_replay_is_one_update_with_each_ensemble(monkeypatch, limits):
     mixtures = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), fresh)
     reward = partial(density_ratio.reward, CONFIG.density_ratio)
     cost = partial(constraints.cost, POINT, bounds)
-    steps = [(i, None) for i in range(5)] + ([(3, cost), (4, cost)] if limits else [])
     update = jax.jit(policy_update.update, static_argnums=(1, 2, 3, 7))
-    for number, (i, cost) in enumerate(steps):
+    for i in range(5):
         ensemble = jax.tree.map(lambda leaf, i=i: leaf[i].astype(jnp.float32), ensembles)
-        key = jax.random.fold_in(key_updates, number)
-        mixtures, expected = update(key, POINT, CONFIG, reward, ensemble, contexts, mixtures, cost)
+        key, limiting = jax.random.fold_in(key_updates, i), cost if limits and i >= 2 else None
+        mixtures, expected = update(key, POINT, CONFIG, reward, ensemble, contexts, mixtures, limiting)
     assert_same(found, mixtures, rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(rewards, expected, rtol=5e-3, atol=5e-3)
-    plan.replay.clear_cache()
 
 
 @pytest.fixture(scope="module")

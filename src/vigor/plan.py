@@ -25,8 +25,6 @@ from vigor.tasks.task import Task
 
 Array = jax.Array
 
-CONSTRAINED = 40
-"""Updates with constraints, with as many of the last ensembles."""
 BLOCK = 256
 """Most contexts that are planned for at once, to bound memory."""
 
@@ -38,10 +36,10 @@ def replay(
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
     learned: weights [n, D] of what the run learned in training contexts, which stand in for demonstrations where
-    mixtures begin at these; ensembles: [iteration, network, ...]. Constraints come last: the mixtures, which know by
-    then how to solve their contexts, are moved out of violations by further updates with the last ensembles. Every
-    mixture begins alike, and all share their random directions, so that but for rounding a context's plan does not
-    depend on which others are planned with it.
+    mixtures begin at these; ensembles: [iteration, network, ...]. Constraints count in the second half: mixtures know
+    then how to solve their contexts, and are still wide enough to go another way. Every mixture begins alike, and all
+    share their random directions, so that but for rounding a context's plan does not depend on which others are planned
+    with it.
     """
     key_start, key_updates = jax.random.split(key)
     fresh = policy_update.initial(key_start, task, config, learned)
@@ -55,12 +53,12 @@ def replay(
         key = jax.random.fold_in(key_updates, number)
         return policy_update.update(key, task, config, reward, ensemble, contexts, mixtures, cost)
 
-    mixtures, rewards = jax.lax.scan(one, start, (jnp.arange(iterations), ensembles))
+    steps = (jnp.arange(iterations), ensembles)
+    free = iterations if limits is None else iterations // 2
+    mixtures, rewards = jax.lax.scan(one, start, jax.tree.map(lambda leaf: leaf[:free], steps))
     if limits is not None:
-        last = jax.tree.map(lambda leaf: leaf[-CONSTRAINED:], ensembles)
-        numbers = iterations + jnp.arange(jax.tree.leaves(last)[0].shape[0])
         costly = partial(one, cost=partial(constraints.cost, task, limits))
-        mixtures, rewards = jax.lax.scan(costly, mixtures, (numbers, last))
+        mixtures, rewards = jax.lax.scan(costly, mixtures, jax.tree.map(lambda leaf: leaf[free:], steps))
     return mixtures, rewards[-1]
 
 

@@ -114,16 +114,19 @@ def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.
         raise UserError("EM+D-REX needs at least two demonstrations of every training context")
     try:
         from sklearn.mixture import GaussianMixture
+        from threadpoolctl import threadpool_limits
     except ImportError:
         raise UserError('EM+D-REX needs scikit-learn; install it with pip install "vigor[baselines]"') from None
     floor = max(1e-6, FLOOR * float(np.mean(np.var(weights, axis=0))))
-    fitted = GaussianMixture(
+    unfitted = GaussianMixture(
         min(components, len(np.unique(weights, axis=0))),
         covariance_type="full",
         reg_covar=floor,
         n_init=5,
         random_state=seed,
-    ).fit(weights)
+    )
+    with threadpool_limits(1):  # With more threads, matrices so small are ten times slower.
+        fitted = unfitted.fit(weights)
     return fitted.weights_, fitted.means_, fitted.covariances_
 
 
@@ -146,8 +149,15 @@ def rank(task: Task, config: Config, problem: Problem, seed: int) -> Ranked:
             levels += [level] * count
     order = rng.permutation(len(owner))[: config.em_samples]
     flat = np.concatenate(weights)[order].astype(np.float32)
-    describe = jax.jit(jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c)))
-    return Ranked(describe(flat, contexts[np.asarray(owner)[order]]), jnp.asarray(np.asarray(levels)[order], jnp.int32))
+    return Ranked(
+        _describe(task, flat, contexts[np.asarray(owner)[order]]), jnp.asarray(np.asarray(levels)[order], jnp.int32)
+    )
+
+
+@partial(jax.jit, static_argnums=0)
+def _describe(task: Task, weights: Array, contexts: Array) -> Array:
+    """Descriptors [n, T, features] of weights [n, D] in contexts [n, C]."""
+    return jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts)
 
 
 def ranking_loss(step_logits: Array, rows: Ranked) -> Array:
