@@ -294,15 +294,23 @@ def test_a_search_comes_nearer(near_misses: np.ndarray, monkeypatch: pytest.Monk
     assert search.generate(np.random.default_rng(0), np.array([0.5, 0.5, 1.0]), 2) == []
 
 
-def test_plans_are_chosen_for_cost_and_difference_in_turn_from_inside_and_outside():
-    ways = np.array([0, 0, 0, 2, 4, 5])
+def test_short_plans_are_chosen_that_differ_in_turn_from_inside_and_outside():
+    ways = np.array([0, 0, 0, 2, 4, 5, 6, 4])
     weights = pushes.draw(np.random.default_rng(1), ways)
     weights[1] = weights[0] + 0.01
-    chosen = search.choose(weights, np.array([0.0, 0.001, 0.009, 0.005, 0.006, 0.02]), 4).tolist()
-    assert chosen[0] == 0  # The best.
-    assert chosen[1] == 4  # From outside.
-    assert 1 not in chosen  # Nearly the same as another.
+    errors = np.array([0.0, 0.001, 0.009, 0.005, 0.006, 0.02, 0.004, 0.007])
+    chosen = search.choose(weights, errors, 6).tolist()
     assert 5 not in chosen  # Fails.
+    assert not {0, 1} <= set(chosen)  # Nearly the same.
+    length = np.linalg.norm(np.diff(pushes.paths(weights), axis=1), axis=-1).sum(axis=1)
+    costs = length + search.EFFORT * search.effort(weights)
+    inside, outside = ([i for i in chosen if (ways[i] < 4) == within] for within in (True, False))
+    assert min(len(inside), len(outside)) == 2
+    for some in (inside, outside):
+        assert costs[some].tolist() == sorted(costs[some])
+    assert {ways[i] < 4 for i in chosen[:2]} == {True, False}
+    assert {ways[i] < 4 for i in chosen[2:4]} == {True, False}
+    assert search.choose(weights, errors, 2).tolist() == chosen[:2]
 
 
 # The task

@@ -22,6 +22,8 @@ _LIBRARY = 2400
 """Pushes that searches can start from."""
 FARTHEST, NEAREST = 0.125, 0.025
 """Corner distances between which an outcome can be a context."""
+AWAY = 0.02
+"""How far a context moves the box away from the robot, at least; to the side it moves it less than away."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,8 @@ def library() -> Pushes:
 
 
 def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Contexts [count, 3] that one push can reach, in turn from the four sign combinations of dy and rotation.
+    """Contexts [count, 3] that one push away from the robot can reach, in turn from the four sign combinations of dy
+    and rotation.
 
     Displacement and rotation are correlated in what pushes do; the turns balance it, as in the paper.
     """
@@ -90,7 +93,8 @@ def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
     lacking = -(-count // 4)
     while min(map(len, found)) < lacking:
         outcomes = try_out(rng, 64).outcomes
-        away = geometry.initial_distance(outcomes)
-        for outcome in outcomes[(away > NEAREST) & (away < FARTHEST)]:
+        distance = geometry.initial_distance(outcomes)
+        forwards = (outcomes[:, 0] > AWAY) & (outcomes[:, 0] > np.abs(outcomes[:, 1]))
+        for outcome in outcomes[(distance > NEAREST) & (distance < FARTHEST) & forwards]:
             found[2 * int(outcome[1] > 0) + int(outcome[2] > 0)].append(outcome)
     return np.array([found[i % 4][i // 4] for i in range(count)]).reshape(count, 3)

@@ -1,7 +1,8 @@
 """Demonstrations by search in simulation: from inside and outside, against different walls, at different places.
 
 Each search begins at a random push whose outcome is near the context. First the end of the plan is corrected by what
-the box lacks; where that does not suffice, CMA-ES improves all weights.
+the box lacks; where that does not suffice, CMA-ES improves all weights. Of what succeeds the short and smooth plans are
+kept: what a person would do.
 """
 
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ try:
 except ImportError:
     raise UserError('the search for pushes needs cmaes; install it with: pip install "vigor[sim]"') from None
 
-NEAR, BEGINNINGS = 0.06, 200
+NEAR, BEGINNINGS = 0.06, 260
 """Corner distance up to which the outcome of a push is near a context, and how many such pushes are looked at."""
 CORRECTIONS = 5
 """Times that a push is carried out and its end corrected, before CMA-ES takes over where that was not enough."""
@@ -30,6 +31,8 @@ ENOUGH, KEPT = 0.005, 0.01
 """Corner distance at which a search is content, and up to which a plan is a demonstration; success needs .015."""
 SMOOTHNESS = 0.01
 """Metres of error that a plan is worth whose weights have second differences of 1."""
+EFFORT = 3.0
+"""Metres by which a plan may be longer for a metre less of effort."""
 ROOM = 0.008
 """Free space that the rod should have around it at the start."""
 APART = 0.03
@@ -55,12 +58,11 @@ def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[
 
 
 def beginnings(context: np.ndarray) -> np.ndarray:
-    """Weights [n, D] of different pushes whose outcomes are near a context [3], nearest first."""
+    """Weights [n, D] of pushes whose outcomes are near a context [3], nearest first."""
     known = pushes.library()
     away = geometry.corner_distance(geometry.goal(known.outcomes), geometry.goal(context))
     near = np.argsort(away)[:BEGINNINGS]
-    near = near[away[near] < NEAR]
-    return known.weights[near[_different(pushes.paths(known.weights[near]))]]
+    return known.weights[near[away[near] < NEAR]]
 
 
 def steer(context: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,10 +119,15 @@ def effort(weights: np.ndarray) -> np.ndarray:
 
 
 def choose(weights: np.ndarray, errors: np.ndarray, count: int) -> np.ndarray:
-    """Indices of at most `count` different plans that succeed, the best first, in turn from inside and from outside."""
+    """Indices of at most `count` different plans that succeed, in turn from inside and from outside.
+
+    Short and smooth plans come first.
+    """
     good = np.flatnonzero(errors <= KEPT)
-    good = good[np.argsort((errors + effort(weights))[good])]
     paths = pushes.paths(weights[good])
+    length = np.sum(np.linalg.norm(np.diff(paths, axis=1), axis=-1), axis=1)
+    order = np.argsort(length + EFFORT * effort(weights[good]))
+    good, paths = good[order], paths[order]
     chosen = _different(paths)
     within = geometry.inside(paths[chosen, 0])
     place = np.where(within, np.cumsum(within), np.cumsum(~within))
