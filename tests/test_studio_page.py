@@ -2,9 +2,12 @@
 
 import json
 import shutil
+import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -100,13 +103,20 @@ def test_record_learn_and_plan(tmp_path):
         check_exported(hand, tmp_path)
 
 
-def test_teach_a_panda(tmp_path):
+@contextmanager
+def shown_panda(folder: Path) -> Iterator[tuple[Hand, list[np.ndarray], subprocess.Popen[str]]]:
+    """A studio in which a Panda has just been shown how to reach two marks; also the studio's process."""
     robot = stage.load(load_task("panda-reacher"))
-    prepare(tmp_path, "panda-reacher", np.array(panda_reacher.CENTRES))
-    with studio("panda-reacher", tmp_path) as (url, _), browser(url) as page:
+    prepare(folder, "panda-reacher", np.array(panda_reacher.CENTRES))
+    with studio("panda-reacher", folder) as (url, process), browser(url) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.marks(hand.context())]
         record(hand, robot, marks, 2.0)
+        yield hand, marks, process
+
+
+def test_teach_a_panda(tmp_path):
+    with shown_panda(tmp_path) as (hand, marks, _):
         check_saved(tmp_path, "panda-reacher")
         learn(hand, 20)
         hand.says("finished, iteration 20 of 20", 300)
@@ -119,12 +129,7 @@ def test_teach_a_panda(tmp_path):
 
 
 def test_a_killed_studio_has_kept_every_finished_demonstration(tmp_path):
-    robot = stage.load(load_task("panda-reacher"))
-    prepare(tmp_path, "panda-reacher", np.array(panda_reacher.CENTRES))
-    with studio("panda-reacher", tmp_path) as (url, process), browser(url) as page:
-        hand = Hand(page, robot.view)
-        marks = [mark.position for mark in robot.marks(hand.context())]
-        record(hand, robot, marks, 2.0)
+    with shown_panda(tmp_path) as (hand, _, process):
         hand.press("Start")
         hand.says("recording")
         process.kill()

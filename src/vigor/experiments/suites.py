@@ -154,7 +154,7 @@ def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
     if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
         return []
     setup = with_setting(usual.setup, name, value)
-    if value == "angles" and name == "descriptors":
+    if (name, value) == ("descriptors", "angles"):
         # There are no distances to magnify.
         setup = with_setting(setup, "density_ratio.near", ())
     if name == "density_ratio.network":
