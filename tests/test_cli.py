@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import EXAMPLE, refused, small
-from vigor import cli, demonstrations, recordings
+from vigor import cli, demonstrations, recordings, terminal
 from vigor.tasks import load_task
 
 TASK = f"{EXAMPLE}:TASK"
@@ -43,8 +43,10 @@ def test_train_evaluate_and_report(shown, tmp_path, capsys):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_demos_generate_check_and_show(tmp_path, capsys):
+def test_demos_generate_check_and_show(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "_SECONDS", -1.0)
     cli.main(["demos", "generate", TASK, "--contexts", "2", "--per-context", "2", "--out", "made"])
+    assert "contexts: 1 of 2\ncontexts: 2 of 2" in capsys.readouterr().out
     cli.main(["demos", "check", "made", "--task", TASK])
     assert "generated with seed 0" in capsys.readouterr().out
     cli.main(["demos", "show", "made", "--task", TASK, "--out", "picture.png"])

@@ -1,5 +1,6 @@
 """What the command line shows: a progress bar with the figures that matter, and tables."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -21,6 +22,8 @@ from vigor.tasks import Task
 
 _ROWS = 20
 """Most contexts that a table lists."""
+_SECONDS = 30.0
+"""Between two lines of a log that counts."""
 _console = Console(highlight=False)
 
 
@@ -50,9 +53,20 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
 
 @contextmanager
 def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function of how many are done and how many there are; a bar that a terminal shows and a log does not."""
+    """A function of how many are done and how many there are: a bar on a terminal, now and then a line in a log."""
+    if not _console.is_terminal:
+        printed = time.monotonic()
+
+        def log(done: int, total: int) -> None:
+            nonlocal printed
+            if time.monotonic() - printed > _SECONDS:
+                printed = time.monotonic()
+                print(f"{what}: {done} of {total}", flush=True)
+
+        yield log
+        return
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_console, disable=not _console.is_terminal, transient=True) as bar:
+    with Progress(*columns, console=_console, transient=True) as bar:
         row = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
