@@ -22,7 +22,6 @@ from vigor.tasks.box_pusher import (
     pushes,
     scene,
     search,
-    sign_combination,
     simulation,
 )
 from vigor.tasks.box_pusher.engine import mujoco
@@ -209,7 +208,7 @@ def test_the_rod_is_set_down_beside_a_wall_and_the_box_not_fired_away():
 
 def test_contexts_come_in_turn_from_the_sign_combinations():
     contexts = pushes.sample_contexts(np.random.default_rng(0), 10)
-    assert sign_combination(contexts).tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]
+    assert geometry.sign_combination(contexts).tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]
     away = geometry.initial_distance(contexts)
     assert np.all((away > pushes.NEAREST) & (away < pushes.FARTHEST))
     np.testing.assert_array_equal(contexts, pushes.sample_contexts(np.random.default_rng(0), 10))
@@ -221,7 +220,7 @@ def test_shipped_demonstrations_are_what_they_should_be(shipped: demos.Demonstra
     assert counts.min() >= 3
     assert len(shipped.contexts) >= len(counts) + 6
     assert len(np.unique(shipped.contexts, axis=0)) == len(shipped.contexts)
-    groups = np.bincount(sign_combination(shipped.contexts[: len(counts)]))
+    groups = np.bincount(geometry.sign_combination(shipped.contexts[: len(counts)]))
     assert groups.max() - groups.min() <= 1
     movements = demos.trajectories(TASK, shipped)
     assert np.all(geometry.clearance(movements[:, 0]) > 0)
@@ -253,7 +252,7 @@ def test_all_shipped_demonstrations_succeed(shipped: demos.Demonstrations):
 def test_training_contexts_are_balanced(shipped: demos.Demonstrations):
     for seed in range(5):
         split = demos.split(shipped, TASK, seed, 12, 8, 3)
-        assert np.bincount(sign_combination(split.train_contexts)).tolist() == [3, 3, 3, 3]
+        assert np.bincount(geometry.sign_combination(split.train_contexts)).tolist() == [3, 3, 3, 3]
         assert not set(map(tuple, split.train_contexts)) & set(map(tuple, split.test_contexts))
 
 

@@ -161,9 +161,7 @@ def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mi
         # Components that fail must be seen, or the networks forget what is wrong with them.
         mixtures = mixtures._replace(log_weights=jnp.zeros_like(mixtures.log_weights))
     weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), mixtures)
-    descriptors = jax.vmap(lambda w, c: jax.vmap(lambda w: task.describe(task.promp.rollout(w), c))(w))(
-        weights, contexts
-    )
+    descriptors = jax.vmap(jax.vmap(task.describe_weights, (0, None)))(weights, contexts)
     descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
     descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
     kept = count * each if each > 1 else shown

@@ -109,7 +109,7 @@ def update(
 
     def score(network: Any, weights: Array, contexts: Array) -> Array:
         """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
-        values = reward(network, jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts))
+        values = reward(network, jax.vmap(task.describe_weights)(weights, contexts))
         return values if cost is None else values - jax.vmap(cost)(weights)
 
     if settings.surrogate == "gradients":

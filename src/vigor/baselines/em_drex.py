@@ -156,8 +156,8 @@ def rank(task: Task, config: Config, problem: Problem, seed: int) -> Ranked:
 
 @partial(jax.jit, static_argnums=0)
 def _describe(task: Task, weights: Array, contexts: Array) -> Array:
-    """Descriptors [n, T, features] of weights [n, D] in contexts [n, C]."""
-    return jax.vmap(lambda w, c: task.describe(task.promp.rollout(w), c))(weights, contexts)
+    """Descriptors [n, T, features] of weights [n, D] in contexts [n, C]; compiled once for all runs."""
+    return jax.vmap(task.describe_weights)(weights, contexts)
 
 
 def ranking_loss(step_logits: Array, rows: Ranked) -> Array:

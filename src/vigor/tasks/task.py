@@ -119,6 +119,10 @@ class Task:
         """Descriptors [T, features] of a trajectory [T, dimensions]."""
         return describe(self.motion(joints, context), self.descriptors)
 
+    def describe_weights(self, weights: Array, context: Array) -> Array:
+        """Descriptors [T, features] of a movement by its weights [D]."""
+        return self.describe(self.promp.rollout(weights), context)
+
     @cached_property
     def features(self) -> int:
         """Descriptors per time step."""

@@ -81,11 +81,6 @@ def outcomes(contexts: np.ndarray, means: np.ndarray, success: np.ndarray) -> di
     return made
 
 
-def sign_combination(contexts: np.ndarray) -> np.ndarray:
-    """Which of the four combinations of the signs of dy and rotation contexts [n, 3] have: [n]."""
-    return 2 * (contexts[:, 1] > 0) + (contexts[:, 2] > 0)
-
-
 TASK = Task(
     name="box-pusher",
     promp=PROMP,
@@ -107,7 +102,7 @@ TASK = Task(
     generates_plans=True,
     shipped=Path(__file__).parent / "demonstrations",
     pictures=outcomes,
-    group=sign_combination,
+    group=geometry.sign_combination,
     robot=replace(PANDA, thickness=geometry.ROD),  # Of the arm only the rod reaches down to the table.
     robot_joints=joint_angles,
     film=film,

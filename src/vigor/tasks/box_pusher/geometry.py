@@ -44,6 +44,11 @@ def initial_distance(contexts: np.ndarray) -> np.ndarray:
     return corner_distance(goal(np.zeros_like(contexts)), goal(contexts))
 
 
+def sign_combination(contexts: np.ndarray) -> np.ndarray:
+    """Which of the four combinations of the signs of dy and rotation contexts [..., 3] have: [...]."""
+    return 2 * (contexts[..., 1] > 0) + (contexts[..., 2] > 0)
+
+
 def inside(points: np.ndarray) -> np.ndarray:
     """Whether points [..., 2] lie within the outline of the box where it starts."""
     return np.all(np.abs(np.asarray(points) - START) < np.array(SIZE) / 2, axis=-1)

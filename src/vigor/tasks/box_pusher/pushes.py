@@ -96,5 +96,5 @@ def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
         distance = geometry.initial_distance(outcomes)
         forwards = (outcomes[:, 0] > AWAY) & (outcomes[:, 0] > np.abs(outcomes[:, 1]))
         for outcome in outcomes[(distance > NEAREST) & (distance < FARTHEST) & forwards]:
-            found[2 * int(outcome[1] > 0) + int(outcome[2] > 0)].append(outcome)
+            found[geometry.sign_combination(outcome)].append(outcome)
     return np.array([found[i % 4][i // 4] for i in range(count)]).reshape(count, 3)
