@@ -37,7 +37,6 @@ class Config(PolicyUpdate):
     misplaced: float = 1.0
     """How much demonstrations seen in other contexts than their own count beside policy samples, as what the networks
     tell demonstrations from; 0 is the paper's."""
-    begin: Literal["demonstrations", "normal"] = "demonstrations"
     sharpness: float = 0.3
     weights: Literal["fixed", "rewarded", "closed-form", "kl-bounded"] = "rewarded"
     density_ratio: DensityRatio = field(default_factory=DensityRatio)

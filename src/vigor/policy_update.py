@@ -32,7 +32,7 @@ class PolicyUpdate:
     """Updates of the policies."""
     components: int = 5
     """Gaussians in the mixture of each context."""
-    begin: Literal["demonstrations", "normal"] = "normal"
+    begin: Literal["demonstrations", "normal"] = "demonstrations"
     """Where components begin: at demonstrations that differ, whatever their contexts, or drawn from a standard normal
     distribution (the paper's)."""
     kl_bound: float = 0.2

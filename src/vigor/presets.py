@@ -113,7 +113,9 @@ def _em_drex(task: str, name: str) -> em_drex.Config:
     default = _EM_DREX[task]
     if name == "default":
         return default
-    paper = replace(default, iterations=300, kl_bound=0.2, learning_rate=3e-5, epochs=1000, **_EM_DREX_PAPER[task])
+    paper = replace(
+        default, iterations=300, begin="normal", kl_bound=0.2, learning_rate=3e-5, epochs=1000, **_EM_DREX_PAPER[task]
+    )
     return _with_values(task, paper)
 
 
