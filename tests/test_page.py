@@ -79,12 +79,22 @@ def test_an_ablation_has_the_usual_value_among_the_others(groups):
 
 
 def test_findings_are_judged_by_pairs_of_seeds(groups):
-    checked = {(one.better.task, one.finding.words): one for one in tables.findings(groups)}
-    held = checked["planar-reacher", "geometric descriptors are better than joint angles"]
+    planar = [one for one in tables.findings(groups) if one.reference.task == "planar-reacher"]
+    best = {one.finding.words: one for one in planar if one.components == "best component"}
+    held = best["geometric descriptors are better than joint angles"]
     assert held.verdict == "holds"
-    assert held.difference == held.low == held.high == pytest.approx(0.3)
-    assert checked["planar-reacher", "more components help"].verdict == "does not hold"
-    assert checked["planar-reacher", "the CNN is at least as good as an MLP"].verdict == "no clear difference"
+    assert held.better - held.worse == pytest.approx(0.3)
+    assert held.low == held.high == pytest.approx(0.3)
+    assert best["more components help"].verdict == "does not hold"
+    assert best["the CNN is at least as good as an MLP"].verdict == "no clear difference"
+
+
+def test_findings_are_judged_by_all_components_as_well(groups):
+    every = [one for one in tables.findings(groups) if one.components == "all components"]
+    assert {one.finding for one in every} == {one.finding for one in tables.findings(groups)}
+    for one in every:
+        means = [np.mean(row["test"]["success_components"]) for row in one.reference.rows]
+        assert np.mean(means) == pytest.approx(one.better)
 
 
 def test_the_papers_numbers_are_those_of_its_plots():

@@ -184,20 +184,23 @@ def _ablations(folder: Path, found: Sequence[Group]) -> list[str]:
             parts.append(section(f"Ablations of {escape(reference.name)}, {escape(reference.task)}", body))
     checked = tables.findings(found)
     if checked:
-        head = ["task", "the paper finds", "better", "worse", "difference", "95% interval", "here"]
+        head = ["task", "the paper finds", "of", "better", "worse", "95% interval", "here"]
         rows = (
             [
-                escape(one.better.task) + (" (quick)" if one.better.quick else ""),
+                escape(one.reference.task) + (" (quick)" if one.reference.quick else ""),
                 escape(one.finding.words),
-                percent(one.better.summary("success").mean),
-                percent(one.worse.summary("success").mean),
-                f"{100 * one.difference:+.1f}%",
+                one.components,
+                percent(one.better),
+                percent(one.worse),
                 f"{100 * one.low:+.1f} to {100 * one.high:+.1f}%",
                 f"<b>{one.verdict}</b>",
             ]
             for one in checked
         )
-        note = "Success of the best component on test contexts; differences are of the same seeds."
+        note = (
+            "Success on test contexts, of the best component as in the paper, and of all; the interval is of the "
+            "difference, of the same seeds."
+        )
         parts.append(section("The paper's findings", f"{table(head, rows)}<p class='facts'>{note}</p>"))
     return parts
 

@@ -1,6 +1,6 @@
 """Rows of a benchmark by configuration: their figures over seeds, with the paper's beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -139,12 +139,15 @@ class Checked(NamedTuple):
     """A finding of the paper and what became of it here."""
 
     finding: paper.Finding
-    better: Group
-    worse: Group
-    difference: float
-    """Of their mean success."""
+    components: str
+    """Whose success is compared."""
+    reference: Group
+    """What was varied."""
+    better: float
+    """Mean success over the seeds that both values have."""
+    worse: float
     low: float
-    """Ends of its 95% bootstrap interval, paired by seed where both have the same seeds."""
+    """Ends of the 95% bootstrap interval of their difference, paired by seed."""
     high: float
 
     @property
@@ -156,6 +159,13 @@ class Checked(NamedTuple):
         return "no clear difference"
 
 
+SUCCESS: dict[str, Callable[[dict[str, Any]], float]] = {
+    "best component": lambda test: test["success_best"],
+    "all components": lambda test: float(np.mean(test["success_components"])),
+}
+"""Of a row's test contexts: the paper's measure, and one that still tells methods apart where all know one good way."""
+
+
 def findings(found: Sequence[Group]) -> list[Checked]:
     """The paper's findings that rows say something about."""
     checked = []
@@ -163,16 +173,17 @@ def findings(found: Sequence[Group]) -> list[Checked]:
         for finding in (item for item in paper.FINDINGS if item.method == reference.method):
             values = {group.setting(finding.setting): group for group in ablation(found, reference, finding.setting)}
             if finding.better in values and finding.worse in values:
-                better, worse = values[finding.better], values[finding.worse]
-                a, b = _by_seed(better), _by_seed(worse)
-                shared = np.array([a[seed] - b[seed] for seed in a if seed in b])
-                if len(shared):
-                    checked.append(Checked(finding, better, worse, float(shared.mean()), *interval(shared)))
+                for components, success in SUCCESS.items():
+                    better, worse = (
+                        {row["setup"]["seed"]: success(row["test"]) for row in values[value].rows}
+                        for value in (finding.better, finding.worse)
+                    )
+                    pairs = np.array([(better[seed], worse[seed]) for seed in better if seed in worse])
+                    if len(pairs):
+                        high, low = (float(mean) for mean in pairs.mean(axis=0))
+                        ends = interval(pairs[:, 0] - pairs[:, 1])
+                        checked.append(Checked(finding, components, reference, high, low, *ends))
     return checked
-
-
-def _by_seed(group: Group) -> dict[int, float]:
-    return {row["setup"]["seed"]: row["test"]["success_best"] for row in group.rows}
 
 
 def markdown(found: Sequence[Group]) -> str:
