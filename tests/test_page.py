@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,6 +149,11 @@ def test_the_markdown_table_has_the_papers_mean_beside_ours(groups):
     assert head.count("|") == rule.count("|") == lines[0].count("|")
     assert len(lines) == len(TASKS) * len(METHODS)
     assert lines[0].startswith("| planar-reacher | VIGOR | 4 | 0.991 | **0.885** | ")
+
+
+def test_the_readme_has_the_table_of_the_committed_report():
+    root = Path(__file__).parents[1]
+    assert (root / "docs/results/benchmark/table.md").read_text() in (root / "README.md").read_text()
 
 
 def test_the_report_is_one_page_with_everything(tmp_path, rows, capsys):

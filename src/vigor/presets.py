@@ -63,6 +63,8 @@ _BC_PAPER = {
     ("bc-gmm-s", "panda-reacher"): bc_state_action.Config(target_encoding=True, train_weights=True),
     ("bc-gmm-s", "box-pusher"): bc_state_action.Config(layers=3),
 }
+_BC_DEFAULT = {("bc-gmm-t", "panda-reacher"): bc_trajectory.Config(layers=2, width=256, epochs=3000)}
+"""Where the project's own differ."""
 # Table 11.
 _GAIL_PAPER = {
     "planar-reacher": gail.Config(frames=5, target_encoding=True),
@@ -81,7 +83,8 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
         case "em-drex":
             return _em_drex(task if task in _EM_DREX else "planar-reacher", name)
         case "bc-t" | "bc-gmm-t" | "bc-s" | "bc-gmm-s":
-            return _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
+            paper = _BC_PAPER.get((method, task), _BC_PAPER[method, "planar-reacher"])
+            return _BC_DEFAULT.get((method, task), paper) if name == "default" else paper
         case "gail":
             return _GAIL_PAPER.get(task, _GAIL_PAPER["planar-reacher"])
     raise UserError(f"there is no method {method!r}")

@@ -27,10 +27,12 @@ class Config(Cloning):
     epochs: int = 30_000
 
 
-def _standardised(problem: Problem, contexts: Array) -> Array:
-    """Contexts [n, C] relative to the mean and spread of the training contexts."""
-    known = problem.train_contexts
-    return (contexts - jnp.mean(known, axis=0)) / (jnp.std(known, axis=0) + 1e-3)
+def _centred(problem: Problem, contexts: Array) -> Array:
+    """Contexts [n, C] relative to the mean of the training contexts, in their own units.
+
+    Divided by their spread, so few contexts lie far apart for the network, and it is lost between them.
+    """
+    return contexts - jnp.mean(problem.train_contexts, axis=0)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -45,7 +47,7 @@ def advance(task: Task, config: Config, problems: Problem, states: State, steps:
 
     def step(problem: Problem, state: State) -> State:
         each = problem.weights.shape[0] // len(problem.train_contexts)
-        owner = jnp.repeat(_standardised(problem, problem.train_contexts), each, axis=0)
+        owner = jnp.repeat(_centred(problem, problem.train_contexts), each, axis=0)
         return cloning.step(problem.key, config, owner, problem.weights, state)
 
     return jax.lax.fori_loop(0, steps, lambda _, states: jax.vmap(step)(problems, states), states)
@@ -56,7 +58,7 @@ def mixtures(task: Task, config: Config, problems: Problem, states: State) -> Mi
     """The policies of all contexts of a batch of runs, [run, context, ...]."""
 
     def one(problem: Problem, state: State) -> Mixture:
-        found = cloning.policy(state.best, config, _standardised(problem, problem.contexts))
+        found = cloning.policy(state.best, config, _centred(problem, problem.contexts))
         return Mixture(found.log_weights, found.means, jax.vmap(jax.vmap(jnp.diag))(jnp.exp(found.log_deviations)))
 
     return jax.vmap(one)(problems, states)
