@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.batching import by_chunks, each
 from vigor.errors import UserError
 from vigor.robots import Robot
 from vigor.tasks.task import Task
@@ -187,7 +188,8 @@ class Margins(NamedTuple):
 @partial(jax.jit, static_argnums=0)
 def margins(task: Task, limits: Bounds, weights: Array) -> Margins:
     """Margins of movements; weights: [n, D]."""
-    return jax.lax.map(partial(_margins, task, limits), weights)
+    one = partial(_margins, task, limits)
+    return by_chunks(None, lambda some: each(one, some), weights)
 
 
 def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
