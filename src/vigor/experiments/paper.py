@@ -95,7 +95,7 @@ CONTEXTS: dict[str, dict[int, float]] = {
 """Mean distance on test contexts of the box pusher by training contexts (Figure 4, right). Its value for GAIL with 6 is
 not that of the box plot beside it."""
 
-LINES = {"human demonstrations": 0.00759, "box left where it starts": 0.07126}
+LINES = {"human demonstrations (paper)": 0.00759, "untouched box (paper)": 0.07126}
 """Distances of the box pusher that Figure 4 marks."""
 
 
