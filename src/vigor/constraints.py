@@ -24,6 +24,8 @@ STRENGTH = 60.0
 """Cost of a whole unit of violation in every step; a network's logit of a step is rarely above 5."""
 SPARE = 0.05
 """Part of a unit that the cost keeps free, so that samples around a plan stay outside as well."""
+CLEAR = 0.2
+"""The same around a keep-out, as a part of its size: what comes less near is less often left inside."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
 FINE = 10
@@ -239,7 +241,7 @@ def _depths(limits: Bounds, before: Array, after: Array) -> Array:
     share = jax.lax.stop_gradient(jnp.clip(share, 0.0, 1.0))
     size = limits.radii + jnp.max(limits.halves, axis=-1)
     depth = -_outside(limits, before + share[..., None] * way) / size
-    return jax.nn.relu(depth + SPARE) * (1 + WAY * length / size)
+    return jax.nn.relu(depth + CLEAR) * (1 + WAY * length / size)
 
 
 def _closest(limits: Bounds, starts: Array, ends: Array) -> Array:
