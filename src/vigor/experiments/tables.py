@@ -174,15 +174,15 @@ def findings(found: Sequence[Group]) -> list[Checked]:
             values = {group.setting(finding.setting): group for group in ablation(found, reference, finding.setting)}
             if finding.better in values and finding.worse in values:
                 for components, success in SUCCESS.items():
-                    better, worse = (
+                    a, b = (
                         {row["setup"]["seed"]: success(row["test"]) for row in values[value].rows}
                         for value in (finding.better, finding.worse)
                     )
-                    pairs = np.array([(better[seed], worse[seed]) for seed in better if seed in worse])
+                    pairs = np.array([(a[seed], b[seed]) for seed in a if seed in b])
                     if len(pairs):
-                        high, low = (float(mean) for mean in pairs.mean(axis=0))
+                        better, worse = (float(mean) for mean in pairs.mean(axis=0))
                         ends = interval(pairs[:, 0] - pairs[:, 1])
-                        checked.append(Checked(finding, components, reference, high, low, *ends))
+                        checked.append(Checked(finding, components, reference, better, worse, *ends))
     return checked
 
 
