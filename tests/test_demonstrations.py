@@ -125,6 +125,23 @@ def test_writes_no_other_set_over_one(tmp_path: Path):
         demos.save(example(), tmp_path)
 
 
+def test_ends_a_save_that_was_interrupted_but_not_that_of_another_set(tmp_path: Path):
+    demos.save(example(), tmp_path)
+    (tmp_path / demos.HEADER).unlink()
+    with pytest.raises(UserError, match="choose another --out"):
+        demos.save(example(weights=np.zeros((3, 8))), tmp_path)
+    demos.save(example(), tmp_path)
+    assert_same(demos.load(tmp_path, POINT), example())
+
+
+def test_sets_that_differ_by_rounding_are_alike():
+    weights = np.array(example().weights)
+    assert demos.alike(example(), example(weights=weights * (1 + 1e-9)))
+    assert not demos.alike(example(), example(weights=weights * (1 + 1e-3)))
+    assert not demos.alike(example(), example(source="others"))
+    assert not demos.alike(example(), example(weights=weights[:, :4]))
+
+
 def test_says_where_it_cannot_write(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written"):

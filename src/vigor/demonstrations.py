@@ -107,13 +107,18 @@ def check_fits(demonstrations: Demonstrations, task: Task) -> None:
 
 def save(demonstrations: Demonstrations, folder: Path) -> None:
     """Write a set into a folder of its own, whole or not at all: nothing loads without the header, which comes last."""
-    if (folder / HEADER).exists() or (folder / ARRAYS).exists():
-        try:
-            same = _equal(load(folder), demonstrations)
-        except UserError:
-            same = False
-        if not same:
-            raise UserError(f"{folder} already holds other demonstrations; choose another --out")
+    try:
+        if (folder / HEADER).exists():
+            same = alike(load(folder), demonstrations, 0.0)
+        elif (folder / ARRAYS).exists():
+            # Arrays alone are those of a save that was interrupted, or that another process is about to end.
+            same = _alike(files.read_arrays(folder / ARRAYS), _arrays(demonstrations), 0.0)
+        else:
+            same = True
+    except UserError:
+        same = False
+    if not same:
+        raise UserError(f"{folder} already holds other demonstrations; choose another --out")
     _write(demonstrations, folder, ARRAYS)
 
 
@@ -130,6 +135,15 @@ def replace(demonstrations: Demonstrations, folder: Path) -> None:
 
 
 def _write(demonstrations: Demonstrations, folder: Path, name: str) -> None:
+    try:
+        files.write_arrays(folder / name, _arrays(demonstrations))
+        files.write_json(folder / HEADER, _header(demonstrations) | ({} if name == ARRAYS else {"arrays": name}))
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written to ({error}); choose another --out") from None
+
+
+def _arrays(demonstrations: Demonstrations) -> dict[str, np.ndarray]:
+    """What a set's file of arrays holds."""
     arrays = {
         "contexts": demonstrations.contexts,
         "context_of": demonstrations.context_of,
@@ -138,11 +152,7 @@ def _write(demonstrations: Demonstrations, folder: Path, name: str) -> None:
     if demonstrations.recordings is not None:
         arrays["samples"] = np.concatenate(demonstrations.recordings)
         arrays["lengths"] = np.array([len(recording) for recording in demonstrations.recordings])
-    try:
-        files.write_arrays(folder / name, arrays)
-        files.write_json(folder / HEADER, _header(demonstrations) | ({} if name == ARRAYS else {"arrays": name}))
-    except OSError as error:
-        raise UserError(f"{folder} cannot be written to ({error}); choose another --out") from None
+    return arrays
 
 
 def load(folder: Path, task: Task | None = None) -> Demonstrations:
@@ -198,13 +208,14 @@ def cut(samples: np.ndarray, lengths: np.ndarray | None) -> tuple[np.ndarray, ..
     return tuple(np.split(samples, np.cumsum(lengths)[:-1]))
 
 
-def _equal(a: Demonstrations, b: Demonstrations) -> bool:
-    return (
-        _header(a) == _header(b)
-        and np.array_equal(a.contexts, b.contexts)
-        and np.array_equal(a.context_of, b.context_of)
-        and np.array_equal(a.weights, b.weights)
-        and all(np.array_equal(x, y) for x, y in zip(a.recordings or (), b.recordings or (), strict=True))
+def alike(a: Demonstrations, b: Demonstrations, tolerance: float = 1e-6) -> bool:
+    """Whether two sets are the same up to rounding, in which the fits of one recording by two machines differ."""
+    return _header(a) == _header(b) and _alike(_arrays(a), _arrays(b), tolerance)
+
+
+def _alike(a: dict[str, np.ndarray], b: dict[str, np.ndarray], tolerance: float) -> bool:
+    return a.keys() == b.keys() and all(
+        a[name].shape == b[name].shape and np.allclose(a[name], b[name], tolerance, tolerance) for name in a
     )
 
 
