@@ -28,6 +28,7 @@ from vigor.run import Setup
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "begin anywhere": {"begin": "normal"},
+    "outcome not rewarded": {"density_ratio.outcome": False},
     "nothing magnified": {"density_ratio.near": ()},
     "nothing misplaced": {"misplaced": 0.0},
     "no sharpness": {"sharpness": 0.0},

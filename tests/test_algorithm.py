@@ -174,7 +174,11 @@ def test_runs_of_a_batch_are_those_of_single_runs(problem, pair):
         alone = member(start(CONFIG, problems), i)
         for _ in range(2):
             alone = iterate(member(problems, i), alone)
-        assert_same(member(together, i).mixtures, alone.mixtures, atol=5e-3)
+        found = member(together, i).mixtures
+        # The sign of a covariance's axis is anything.
+        covariances = [mixtures.roots @ jnp.swapaxes(mixtures.roots, -1, -2) for mixtures in (found, alone.mixtures)]
+        np.testing.assert_allclose(*covariances, atol=5e-3)
+        assert_same(found._replace(roots=0), alone.mixtures._replace(roots=0), atol=5e-3)
         np.testing.assert_array_equal(together.epochs[i], alone.epochs)
 
 

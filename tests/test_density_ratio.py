@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from conftest import FEATURES, assert_same, constant_network, logits, output_gradient, quick, some_descriptors
-from vigor import density_ratio, training
+from vigor import density_ratio, outcome, training
 from vigor.density_ratio import Classes, DensityRatio
 from vigor.errors import UserError
 from vigor.training import Network
@@ -47,6 +47,26 @@ def test_reward_is_the_sum_of_logits():
     rewards = reward(SMALL, parameters, descriptors)
     assert rewards.shape == (4,)
     np.testing.assert_allclose(rewards, np.sum(logits(parameters, SMALL, descriptors), axis=1), rtol=1e-5, atol=1e-5)
+
+
+def test_reward_adds_how_likely_the_outcome_is():
+    settings, descriptors = replace(SMALL, near=(0.5,)), np.abs(some_descriptors())
+    shown = np.abs(some_descriptors(seed=1))
+    parameters = density_ratio.initial(jax.random.key(0), settings, shown).parameters
+    plain = density_ratio.initial(jax.random.key(0), replace(settings, outcome=False), shown).parameters
+    assert_same({name: parameters[name] for name in plain}, plain)
+    likely = outcome.log_density(outcome.learn(settings.near, shown), settings.near, descriptors)
+    assert np.all(likely < 0)
+    gained = reward(settings, parameters, descriptors) - reward(settings, plain, descriptors)
+    np.testing.assert_allclose(gained, likely, rtol=1e-4, atol=1e-4)
+
+
+def test_training_leaves_what_is_known_of_demonstrations():
+    settings, shown = replace(SMALL, near=(0.5,), epochs=3, warmup=1), some_descriptors()
+    begun = density_ratio.initial(jax.random.key(0), settings, shown)
+    trained, _ = train(1, begun, settings, classes(shown, some_descriptors(seed=1)))
+    assert_same(trained.parameters["outcome"], begun.parameters["outcome"])
+    assert np.any(trained.parameters["output"]["weight"] != begun.parameters["output"]["weight"])
 
 
 def test_loss_is_weighted_cross_entropy():

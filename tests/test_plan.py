@@ -19,7 +19,6 @@ from vigor import (
     density_ratio,
     files,
     mixture,
-    networks,
     plan,
     policy_update,
     run,
@@ -34,14 +33,15 @@ from vigor.tasks import load_task
 
 TASK = f"{EXAMPLE}:TASK"
 ITERATIONS, CONTEXT = 12, [0.42, 0.05, 1.02, 0.03]
-CONFIG = Config(components=2, samples=8, density_ratio=DensityRatio(networks=2, width=4, layers=1))
+CONFIG = Config(components=2, samples=8, density_ratio=DensityRatio(networks=2, width=4, layers=1, near=(0.3,)))
 
 
 def some_ensembles(count: int, features: int):
     """Networks [iteration, network, ...] that nobody trained."""
     keys = jax.random.split(jax.random.key(0), (count, 2))
-    make = partial(networks.initial, architecture=CONFIG.density_ratio, features=features)
-    return jax.tree.map(lambda leaf: leaf.astype(jnp.float16), jax.vmap(jax.vmap(make))(keys))
+    shown = jax.random.uniform(jax.random.key(1), (4, 10, features))
+    made = jax.vmap(jax.vmap(lambda key: density_ratio.initial(key, CONFIG.density_ratio, shown).parameters))(keys)
+    return jax.tree.map(lambda leaf: leaf.astype(jnp.float16), made)
 
 
 @pytest.mark.parametrize("limits", [None, Constraints(keep_out=(Sphere((0.3, 0.3), 0.2),))], ids=["free", "bound"])

@@ -98,7 +98,7 @@ def initial(task: Task, config: Config, problem: Problem) -> State:
     mixtures = jax.vmap(lambda key: policy_update.initial(key, task, config, problem.weights))(
         jax.random.split(key_mixtures, contexts)
     )
-    ensemble = jax.vmap(lambda key: training.initial(key, config.density_ratio, task.features))(
+    ensemble = jax.vmap(lambda key: density_ratio.initial(key, config.density_ratio, problem.demonstrations))(
         jax.random.split(key_networks, config.density_ratio.networks)
     )
     samples = jax.eval_shape(lambda key: _policy_samples(key, task, config, problem, mixtures), key)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vigor import networks, training
+from vigor import networks, outcome, training
 from vigor.errors import UserError
 from vigor.networks import Parameters
 from vigor.training import Learning, Network
@@ -25,6 +25,9 @@ class DensityRatio(Learning):
 
     loss: Literal["stepwise", "trajectory"] = "stepwise"
     """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
+    outcome: bool = True
+    """Reward also, beside the logits, that a movement comes or ends as near as demonstrations do to what the distances
+    listed in `near` are measured from."""
     batch: int = 128
     decay: float = 0.1
     """The learning rate falls in a straight line over the iterations, to this share of itself."""
@@ -35,9 +38,26 @@ class DensityRatio(Learning):
             raise UserError(f"decay must be from 0 to 1, not {self.decay}")
 
 
+def initial(key: Array, settings: DensityRatio, demonstrations: Array) -> Network:
+    """A network for descriptors like those of the demonstrations [n, T, features], and its optimiser.
+
+    It also knows what comes of these.
+    """
+    known = {}
+    if settings.outcome and settings.near:
+        known["outcome"] = outcome.learn(settings.near, demonstrations)
+    return training.initial(key, settings, demonstrations.shape[-1], **known)
+
+
 def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -> Array:
-    """One network's log density ratio, [N], of descriptors [N, T, features]: the sum of its logits."""
-    return jnp.sum(networks.logits(parameters, settings, descriptors), axis=-1)
+    """One network's reward, [N], of descriptors [N, T, features].
+
+    It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
+    """
+    ratio = jnp.sum(networks.logits(parameters, settings, descriptors), axis=-1)
+    if "outcome" not in parameters:
+        return ratio
+    return ratio + outcome.log_density(parameters["outcome"], settings.near, descriptors)
 
 
 def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: DensityRatio) -> Array:

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.errors import UserError, check_choices
+from vigor.outcome import magnified
 
 Array = jax.Array
 Parameters = dict[str, Any]
@@ -110,7 +111,7 @@ def forward(
     Training mode if a key and random bytes for dropout (see `noise`) are given. A GPU keeps hidden units in half
     precision.
     """
-    descriptors = _magnified(architecture, descriptors)
+    descriptors = jnp.concatenate([descriptors, magnified(architecture.near, descriptors)], axis=-1)
     samples, steps, inputs = descriptors.shape[0], descriptors.shape[1], descriptors.shape[2] + 1
     block = _block(architecture, steps)
     precision = descriptors.dtype if jax.default_backend() == "cpu" else jnp.bfloat16
@@ -139,12 +140,6 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
-
-
-def _magnified(architecture: Architecture, descriptors: Array) -> Array:
-    """Descriptors [N, T, features], with the first ones again on a scale that is logarithmic above what is near."""
-    scales = jnp.asarray(architecture.near, descriptors.dtype)
-    return jnp.concatenate([descriptors, jnp.arcsinh(descriptors[..., : len(scales)] / scales)], axis=-1)
 
 
 def _block(architecture: Architecture, steps: int) -> int:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import checkpoints, constraints, density_ratio, networks, policy_update, run, solutions
+from vigor import checkpoints, constraints, density_ratio, policy_update, run, solutions
 from vigor.algorithm import Config
 from vigor.constraints import Bounds, Constraints
 from vigor.demonstrations import numbers
@@ -110,8 +110,9 @@ def load(folder: str | Path, every: int = 1) -> Planner:
     if setup.method != "vigor" or not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
     run.read_result(folder)
-    like = jax.eval_shape(lambda: networks.initial(jax.random.key(0), setup.config.density_ratio, task.features))
-    stored = checkpoints.load_networks(folder, like)
+    shown = jax.ShapeDtypeStruct((1, task.promp.steps, task.features), jnp.float32)
+    like = jax.eval_shape(partial(density_ratio.initial, jax.random.key(0), setup.config.density_ratio), shown)
+    stored = checkpoints.load_networks(folder, like.parameters)
     iterations = jax.tree.leaves(stored)[0].shape[0]
     if not 1 <= every <= iterations:
         raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")

@@ -15,10 +15,9 @@ _VIGOR = {
         samples=50, density_ratio=DensityRatio(layers=2, width=32, kernel=5, near=(0.5, 0.5))
     ),
     "panda-reacher": algorithm.Config(
-        iterations=200,
-        samples=60,
+        samples=70,
         misplaced=0.3,
-        density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.5e-4, epochs=14),
+        density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.3e-4, epochs=13),
     ),
     "box-pusher": algorithm.Config(
         samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7, learning_rate=5e-4)

@@ -77,9 +77,12 @@ class Fit(NamedTuple):
     network: Network
 
 
-def initial(key: Array, settings: Learning, features: int) -> Network:
-    """A network for `features` descriptors per step, and its optimiser."""
-    parameters = networks.initial(key, settings, features)
+def initial(key: Array, settings: Learning, features: int, **known: Any) -> Network:
+    """A network for `features` descriptors per step, and its optimiser.
+
+    known: what stands beside its parameters and no gradient moves, so that networks that are kept have it with them.
+    """
+    parameters = networks.initial(key, settings, features) | known
     return Network(parameters, _optimiser(settings).init(parameters))
 
 
