@@ -140,11 +140,11 @@ def test_presets_follow_the_task(monkeypatch):
     cli.main(["train", "panda-reacher", "--preset", "paper", "--components", "3"])
     configs = [setup.config for setup in setups]
     assert [config.density_ratio.width for config in configs] == [32, 64, 64]
-    assert [config.samples for config in configs] == [50, 60, 1536]
-    assert [config.iterations for config in configs] == [100, 200, 301]
+    assert [config.samples for config in configs] == [50, 70, 1536]
+    assert [config.iterations for config in configs] == [100, 100, 301]
     assert [config.kl_bound for config in configs] == [0.2, 0.2, 0.2]
-    assert [config.density_ratio.epochs for config in configs] == [16, 14, 50]
-    assert [config.density_ratio.learning_rate for config in configs] == [2e-3, 2.5e-4, 3e-4]
+    assert [config.density_ratio.epochs for config in configs] == [16, 13, 50]
+    assert [config.density_ratio.learning_rate for config in configs] == [2e-3, 2.3e-4, 3e-4]
     assert [config.density_ratio.decay for config in configs] == [0.1, 0.1, 1.0]
     assert [config.components for config in configs] == [5, 5, 3]
 
