@@ -19,7 +19,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.errors import UserError, check_choices
-from vigor.outcome import magnified
 
 Array = jax.Array
 Parameters = dict[str, Any]
@@ -140,6 +139,11 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
+
+
+def magnified(near: tuple[float, ...], descriptors: Array) -> Array:
+    """The first descriptors [..., distance], on a scale that is linear below what is near and logarithmic above."""
+    return jnp.arcsinh(descriptors[..., : len(near)] / jnp.asarray(near, descriptors.dtype))
 
 
 def _block(architecture: Architecture, steps: int) -> int:

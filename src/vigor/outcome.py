@@ -10,6 +10,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from vigor.networks import magnified
+
 Array = jax.Array
 
 _NARROWEST = 0.15
@@ -27,11 +29,6 @@ class Outcome(NamedTuple):
     """[distance]: of these values, magnified."""
     deviation: Array
     """[distance]"""
-
-
-def magnified(near: tuple[float, ...], descriptors: Array) -> Array:
-    """The first descriptors [..., distance], on a scale that is linear below what is near and logarithmic above."""
-    return jnp.arcsinh(descriptors[..., : len(near)] / jnp.asarray(near, descriptors.dtype))
 
 
 def learn(near: tuple[float, ...], demonstrations: Array) -> Outcome:
