@@ -62,9 +62,15 @@ def measure(task: str, data: Data, seeds: Sequence[int], changes: Mapping[str, A
         "seconds": time.perf_counter() - begun,
         "device": rows[0]["device"],
         "runs": [
-            {"seed": seed, "test": row["test"], "train": row["train"]} for seed, row in zip(seeds, rows, strict=True)
+            {"seed": seed, "test": _figures(row["test"]), "train": _figures(row["train"])}
+            for seed, row in zip(seeds, rows, strict=True)
         ],
     }
+
+
+def _figures(part: dict[str, Any]) -> dict[str, Any]:
+    """Means over contexts, without those of each."""
+    return {name: value for name, value in part.items() if name != "contexts"}
 
 
 def interval(values: list[float]) -> str:
