@@ -199,10 +199,13 @@ def test_the_command_line_hands_on_method_and_settings(tmp_path, monkeypatch):
     monkeypatch.setattr("vigor.terminal.results_table", lambda result: None)
     cli.main(["train", "planar-reacher", "--method", "bc-t", "--width", "7"])
     cli.main(["train", "--method=em-drex", "panda-reacher", "--preset", "paper", "--em-components", "4"])
-    (bc_t, one), (ranking, other) = begun
+    cli.main(["train", "box-pusher"])
+    cli.main(["train", "box-pusher", "--demos-per-context", "4"])
+    (bc_t, one), (ranking, other), (pushes, _), (more, _) = begun
     assert (bc_t.method, bc_t.config) == ("bc-t", replace(preset("planar-reacher", "default", "bc-t"), width=7))
     expected = replace(preset("panda-reacher", "paper", "em-drex"), em_components=4)
     assert (ranking.method, ranking.config) == ("em-drex", expected)
+    assert [setup.demos_per_context for setup in (bc_t, pushes, more)] == [5, 3, 4]
     assert [str(folder) for folder in (one, other)] == ["runs/planar-reacher-bc-t-1", "runs/panda-reacher-em-drex-1"]
 
 

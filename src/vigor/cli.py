@@ -139,9 +139,10 @@ def _train(command: Train, given: list[str]) -> None:
     else:
         if not command.task:
             raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
+        task, demos_per_context = load_task(command.task), command.demos_per_context
         test: int | list[list[float]] = command.test_contexts
         if command.test_contexts_file is not None:
-            test = _read_contexts(command.test_contexts_file, load_task(command.task).context_dimension).tolist()
+            test = _read_contexts(command.test_contexts_file, task.context_dimension).tolist()
         setup = run.Setup(
             task=_absolute(command.task),
             method=command.method,
@@ -149,7 +150,7 @@ def _train(command: Train, given: list[str]) -> None:
             seed=command.seed,
             train_contexts=command.train_contexts,
             test_contexts=test,
-            demos_per_context=command.demos_per_context,
+            demos_per_context=task.demos_per_context if demos_per_context is None else demos_per_context,
             descriptors=command.descriptors,
             raw=command.raw,
             config=command.config,

@@ -32,8 +32,8 @@ class Train:
     """Test contexts, drawn from all other contexts."""
     test_contexts_file: Path | None = None
     """Test contexts [n, C] in an .npy file, instead of drawn ones."""
-    demos_per_context: int = 5
-    """Demonstrations of each training context that are learned from."""
+    demos_per_context: int | None = None
+    """Demonstrations of each training context that are learned from. Default: 5, for the box pusher 3."""
     descriptors: str = "geometric"
     """Descriptor set; the reachers also have `angles` and `jointwise`."""
     raw: bool = False

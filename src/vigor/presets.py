@@ -20,9 +20,11 @@ _VIGOR = {
         density_ratio=DensityRatio(layers=3, width=64, kernel=7, near=(0.05, 0.05), learning_rate=2.3e-4, epochs=13),
     ),
     "box-pusher": algorithm.Config(
-        samples=30, density_ratio=DensityRatio(layers=4, width=128, kernel=7, learning_rate=5e-4)
+        samples=30, density_ratio=DensityRatio(layers=2, width=32, kernel=7, learning_rate=5e-4)
     ),
 }
+_VIGOR_PAPER_NETWORKS: dict[str, dict[str, Any]] = {"box-pusher": {"layers": 4, "width": 128}}
+"""Where they differ from the default's."""
 _VIGOR_PAPER_SAMPLES = {"planar-reacher": 512, "panda-reacher": 1536, "box-pusher": 512}
 
 _EM_DREX = {
@@ -94,7 +96,14 @@ def _vigor(task: str, name: str) -> algorithm.Config:
     if name == "default":
         return default
     networks = replace(
-        default.density_ratio, epochs=50, validation=0.1, learning_rate=3e-4, decay=1.0, batch=64, near=()
+        default.density_ratio,
+        epochs=50,
+        validation=0.1,
+        learning_rate=3e-4,
+        decay=1.0,
+        batch=64,
+        near=(),
+        **_VIGOR_PAPER_NETWORKS.get(task, {}),
     )
     return _with_values(
         task,

@@ -22,8 +22,6 @@ from vigor.run import Setup
 from vigor.tasks import TASKS, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")
-DEMONSTRATIONS = {"box-pusher": 3}
-"""Demonstrations of each training context where they are not 5 (Table 4)."""
 CONTEXTS = (3, 6, 12, 18, 24)
 """Training contexts of the box pusher."""
 WITH_CONTEXTS = ("vigor", "em-drex", "bc-t", "gail")
@@ -139,7 +137,7 @@ SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "abla
 def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
     """A cell with a method's default settings."""
     config = preset(task, "default", name)
-    setup = Setup(task, None, name, seed, demos_per_context=DEMONSTRATIONS.get(task, 5), config=config)
+    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).demos_per_context, config=config)
     for setting_name, value in QUICK.get(name, {}).items() if choice.quick else ():
         setup = with_setting(setup, setting_name, value)
     placed = data.of(task)

@@ -67,6 +67,8 @@ class Task:
     steps of the joints' distance."""
     samples: int = 100
     """Samples of each component that an evaluation draws."""
+    demos_per_context: int = 5
+    """Demonstrations of each training context that a run learns from unless told otherwise."""
     reached: Descriptor | None = None
     """Which targets [T, targets] a motion has reached up to each step, 0 or 1: what methods that act step by step can
     be shown beside the descriptors."""

@@ -97,6 +97,7 @@ TASK = Task(
     success_distance=0.015,
     distinct=0.03,
     samples=5,
+    demos_per_context=3,
     outlines=outlines,
     generate=generate,
     generates_plans=True,
