@@ -13,6 +13,8 @@ from vigor.tasks.task import Task
 
 FORMATS = ("published", "published-raw", "csv", "npz")
 """What `import_demonstrations` reads."""
+RECORDINGS = ", recordings"
+"""Ends the source of demonstrations that have them, where those without were published apart."""
 
 
 def import_demonstrations(task: Task, format: str, path: Path) -> Demonstrations:
@@ -67,7 +69,7 @@ def import_published(task: Task, path: Path, raw: bool = False) -> Demonstration
             context_of,
             task.promp.fit(movements) if raw else movements,
             tuple(movements) if raw else None,
-            f"published by the authors of the paper, human{', recordings' if raw else ''}",
+            f"published by the authors of the paper, human{RECORDINGS if raw else ''}",
         )
         check_fits(demonstrations, task)
     except UserError as error:

@@ -15,6 +15,7 @@ from vigor import demonstrations
 from vigor.demonstrations import Demonstrations
 from vigor.experiments import tables
 from vigor.experiments.runner import Progress as Cells
+from vigor.experiments.statistics import interval_words
 from vigor.experiments.store import Row
 from vigor.run import Progress as Step
 from vigor.solutions import Plans
@@ -75,7 +76,15 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 def cells_bar() -> Iterator[Callable[[Cells], None]]:
     """A function that shows a benchmark's progress: a bar on a terminal, a plain line a cell in a log."""
     if not _console.is_terminal:
-        yield lambda cells: print(f"{_counts(cells)}{f'; {cells.last}' if cells.last else ''}", flush=True)
+        begun = False
+
+        def log(cells: Cells) -> None:
+            nonlocal begun
+            if cells.last or not begun:
+                print(f"{_counts(cells)}{f'; {cells.last}' if cells.last else ''}", flush=True)
+            begun = True
+
+        yield log
         return
     with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=_console) as bar:
         row = bar.add_task("", total=None)
@@ -90,7 +99,8 @@ def cells_bar() -> Iterator[Callable[[Cells], None]]:
 
 def _counts(cells: Cells) -> str:
     left = "" if cells.seconds_left is None else f", {timedelta(seconds=round(cells.seconds_left))} left"
-    return f"{cells.done} of {cells.total} cells done, {cells.running} running, {cells.failed} failed{left}"
+    running = f", {cells.running} running" if cells.running else ""
+    return f"{cells.done} of {cells.total} cells done{running}, {cells.failed} failed{left}"
 
 
 def _log(step: Step) -> None:
@@ -130,15 +140,16 @@ def benchmark_table(rows: Sequence[Row]) -> None:
     table = Table(title="success of the best component, test contexts", title_justify="left")
     for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
         table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
-    for group in (group for groups in tables.usual(tables.groups(rows)).values() for group in groups):
+    comparable = tables.usual(tables.groups(rows))
+    for title, group in ((title, group) for title, groups in comparable.items() for group in groups):
         success, theirs = group.summary("success"), group.paper("success")
         table.add_row(
-            group.task,
+            title,
             group.name,
             str(success.seeds),
             f"{theirs.mean:.3f}" if theirs else "",
             f"{success.mean:.3f}",
-            f"{success.low:.2f} to {success.high:.2f}",
+            interval_words(success.interval, 2),
             f"{group.summary('mixture').mean:.3f}",
         )
     _console.print(table)

@@ -120,8 +120,8 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
         summaries = [group.summary("distance") for group in series]
         own = colour(reference.method)
         ax.plot(counts, [one.mean for one in summaries], "o-", color=own, label=reference.name, zorder=3)
-        ends = [one.low for one in summaries], [one.high for one in summaries]
-        ax.fill_between(counts, *ends, color=own, alpha=0.18, linewidth=0)
+        low, high = np.transpose([one.interval or (np.nan, np.nan) for one in summaries])
+        ax.fill_between(counts, low, high, color=own, alpha=0.18, linewidth=0)
         theirs = paper.CONTEXTS.get(reference.method) if reference.task == "box-pusher" else None
         if theirs:
             ax.plot(list(theirs), list(theirs.values()), "s--", color=own, alpha=0.55, markersize=4, linewidth=1.1)
@@ -185,4 +185,5 @@ def _bar(ax: Axes, at: float, group: Group, fill: str) -> None:
         ax.bar(at, rate, 0.7, color=fill, alpha=alpha, linewidth=0, zorder=2.005 + rank / 100)
     best = group.summary("success")
     ax.plot([at - 0.35, at + 0.35], [best.mean] * 2, color="black", linewidth=2, zorder=4, solid_capstyle="butt")
-    ax.plot([at] * 2, [best.low, best.high], color="black", linewidth=1, zorder=4)
+    if best.interval:
+        ax.plot([at] * 2, best.interval, color="black", linewidth=1, zorder=4)

@@ -8,7 +8,7 @@ from pathlib import Path
 from vigor import figures, files
 from vigor.errors import UserError
 from vigor.experiments import charts, tables
-from vigor.experiments.statistics import Summary
+from vigor.experiments.statistics import interval_words
 from vigor.experiments.store import Row, Store
 from vigor.experiments.tables import Group
 from vigor.report import PAGE, percent, picture, rate_cells, section, table
@@ -72,20 +72,16 @@ def _facts(rows: Sequence[Row], failures: Sequence[Row]) -> str:
     return " · ".join(facts)
 
 
-def _interval(one: Summary, digits: int) -> str:
-    return f"{one.low:.{digits}f} to {one.high:.{digits}f}"
-
-
 def _overview(found: Sequence[Group]) -> str:
     """All methods with their usual settings."""
     head = ["task", "method", "seeds", "success", "paper", "mixture", "components, ranked (%)", "distance", "paper"]
     head += ["working", "distinct", "seconds"]
     rows = []
-    for group in (group for groups in tables.usual(found).values() for group in groups):
+    for name, group in ((name, group) for name, groups in tables.usual(found).items() for group in groups):
         theirs, far = group.paper("success"), group.paper("distance")
         rows.append(
             [
-                escape(group.task) + (" (quick)" if group.quick else ""),
+                escape(name),
                 escape(group.name),
                 str(len(group.rows)),
                 f"<b>{percent(group.summary('success').mean)}</b>",
@@ -103,8 +99,9 @@ def _overview(found: Sequence[Group]) -> str:
         "Test contexts, means over seeds. Success and distance are of the best component, chosen with ground truth, as "
         "in the paper; the mixture's success is what a plan gives without it. Working: components that succeed in at "
         "least half their samples; distinct: different solutions among them; seconds: a seed's share of the time that "
-        "the seeds trained together took. Shortened runs (quick) only show that everything works. Click on a column to "
-        "sort by it."
+        "the seeds trained together took, on whatever device each ran. Settings are the project's defaults, not the "
+        "paper's; the box pusher has other contexts, demonstrations and simulation than the paper's. Shortened runs "
+        "(quick) only show that everything works. Click on a column to sort by it."
     )
     return section("Ours and the paper's", f"{table(head, rows)}<p class='facts'>{note}</p>") if rows else ""
 
@@ -112,8 +109,8 @@ def _overview(found: Sequence[Group]) -> str:
 def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
     """Box plots and statistics of each task."""
     parts = []
-    for (task, quick), groups in tables.usual(found).items():
-        path = folder / "figures" / f"{_file(task)}{'_quick' if quick else ''}.png"
+    for title, groups in tables.usual(found).items():
+        path = folder / "figures" / f"{_file(title)}.png"
         figures.save(charts.compared(groups), path)
         sources = escape("; ".join(sorted({group.demonstrations for group in groups})))
         body = f"<p class='facts'>Demonstrations: {sources}.</p>"
@@ -121,7 +118,7 @@ def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
         for (figure, split), name in MERITS.items():
             if split == "test" or any(group.paper(figure, split) for group in groups):
                 body += f"<h3>{name}</h3>{_statistics(groups, figure, split)}"
-        parts.append(section(f"{escape(task)}{' (quick)' if quick else ''}", body))
+        parts.append(section(escape(title), body))
     return parts
 
 
@@ -147,7 +144,7 @@ def _statistics(groups: Sequence[Group], figure: tables.Figure, split: str) -> s
                 escape(group.name),
                 str(ours.seeds),
                 f"<b>{ours.mean:.{digits}f}</b>",
-                _interval(ours, digits),
+                interval_words(ours.interval, digits),
                 f"{theirs.mean:.{digits}f}" if theirs else "&ndash;",
                 f"{ours.median:.{digits}f}",
                 f"{theirs.median:.{digits}f}" if theirs else "&ndash;",
@@ -162,12 +159,14 @@ def _statistics(groups: Sequence[Group], figure: tables.Figure, split: str) -> s
 def _contexts(folder: Path, found: Sequence[Group]) -> list[str]:
     """Curves over the number of training contexts, where the usual methods have been run with others."""
     parts = []
-    for (task, quick), groups in tables.usual(found).items():
+    for title, groups in tables.usual(found).items():
         curves = [group for group in groups if len(tables.ablation(found, group, "train_contexts")) > 1]
-        if task == "box-pusher" and curves:
-            path = folder / "figures" / f"{_file(task)}_contexts{'_quick' if quick else ''}.png"
+        if groups[0].task == "box-pusher" and curves:
+            path = folder / "figures" / f"{_file(title)}_contexts.png"
             figures.save(charts.over_contexts(found, curves), path)
-            parts.append(section("Training contexts", picture(path, "As in the paper's Figure 4, right.")))
+            parts.append(
+                section(f"Training contexts, {escape(title)}", picture(path, "As in the paper's Figure 4, right."))
+            )
     return parts
 
 
@@ -177,29 +176,29 @@ def _ablations(folder: Path, found: Sequence[Group]) -> list[str]:
     for reference in (group for groups in tables.usual(found).values() for group in groups):
         settings = [name for name in _varied(found) if len(tables.ablation(found, reference, name)) > 1]
         if settings and reference.task != "box-pusher":
-            kind = "_quick" if reference.quick else ""
-            path = folder / "figures" / f"{_file(reference.task)}_{reference.method}_ablations{kind}.png"
+            title = tables.title(found, reference)
+            path = folder / "figures" / f"{_file(title)}_{reference.method}_ablations.png"
             figures.save(charts.bars(found, reference, settings), path)
             body = picture(path, "As in the paper's Figures 13 to 16.") + _ablation_table(found, reference, settings)
-            parts.append(section(f"Ablations of {escape(reference.name)}, {escape(reference.task)}", body))
+            parts.append(section(f"Ablations of {escape(reference.name)}, {escape(title)}", body))
     checked = tables.findings(found)
     if checked:
         head = ["task", "the paper finds", "of", "better", "worse", "95% interval", "here"]
         rows = (
             [
-                escape(one.reference.task) + (" (quick)" if one.reference.quick else ""),
+                escape(tables.title(found, one.reference)),
                 escape(one.finding.words),
                 one.components,
                 percent(one.better),
                 percent(one.worse),
-                f"{100 * one.low:+.1f} to {100 * one.high:+.1f}%",
+                "-" if one.interval is None else "{:+.1f} to {:+.1f}%".format(*(100 * end for end in one.interval)),
                 f"<b>{one.verdict}</b>",
             ]
             for one in checked
         )
         note = (
             "Success on test contexts, of the best component as in the paper, and of all; the interval is of the "
-            "difference, of the same seeds."
+            "difference, paired by seed (with another number of training contexts a seed has other test contexts too)."
         )
         parts.append(section("The paper's findings", f"{table(head, rows)}<p class='facts'>{note}</p>"))
     return parts
@@ -225,7 +224,7 @@ def _ablation_table(found: Sequence[Group], reference: Group, settings: Sequence
                     escape(tables.word(group.setting(name))) + (" (usual)" if group is reference else ""),
                     str(success.seeds),
                     f"<b>{percent(success.mean)}</b>",
-                    _interval(success, 3),
+                    interval_words(success.interval, 3),
                     percent(group.summary("mixture").mean),
                     rate_cells(group.ranked.tolist()),
                     f"{group.summary('distance').mean:.4f}",

@@ -119,5 +119,5 @@ def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
             yield from _flat(value, f"{prefix}{name}.")
         elif name == "success_components":
             yield f"{prefix}{name}", " ".join(f"{rate:.4f}" for rate in value)
-        elif name != "contexts":
+        elif not (name == "contexts" and isinstance(value, list)):
             yield f"{prefix}{name}", value

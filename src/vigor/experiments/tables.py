@@ -9,8 +9,9 @@ import numpy as np
 
 from vigor.experiments import paper
 from vigor.experiments.cell import setting
-from vigor.experiments.statistics import Summary, interval, summary
+from vigor.experiments.statistics import Summary, interval, interval_words, summary
 from vigor.experiments.store import Row
+from vigor.importers import RECORDINGS
 
 Figure = Literal["success", "distance", "mixture"]
 COLUMNS = {"success": "success_best", "distance": "distance_best", "mixture": "success_mixture"}
@@ -43,7 +44,8 @@ class Group:
 
     @property
     def demonstrations(self) -> str:
-        return self.rows[0]["demonstrations"]
+        """Where they come from; of raw recordings the same as of what was fitted to them."""
+        return self.rows[0]["demonstrations"].removesuffix(RECORDINGS)
 
     @property
     def varied(self) -> str:
@@ -99,18 +101,25 @@ def groups(rows: Sequence[Row]) -> list[Group]:
     return sorted((Group(tuple(rows)) for rows in together.values()), key=place)
 
 
-def usual(found: Sequence[Group]) -> dict[tuple[str, bool], list[Group]]:
-    """Groups with the usual settings by task, and whether they are quick."""
-    tasks: dict[tuple[str, bool], list[Group]] = {}
+def title(found: Sequence[Group], group: Group) -> str:
+    """A group's task, with its demonstrations where the task was learned from several, and whether it is quick."""
+    sources = {other.demonstrations for other in found if other.task == group.task}
+    source = f", demonstrations {group.demonstrations}" if len(sources) > 1 else ""
+    return f"{group.task}{source}{' (quick)' if group.quick else ''}"
+
+
+def usual(found: Sequence[Group]) -> dict[str, list[Group]]:
+    """Groups with the usual settings that can be compared, by title."""
+    comparable: dict[str, list[Group]] = {}
     for group in found:
         if not group.varied:
-            tasks.setdefault((group.task, group.quick), []).append(group)
-    return tasks
+            comparable.setdefault(title(found, group), []).append(group)
+    return comparable
 
 
 def ablation(found: Sequence[Group], reference: Group, name: str) -> list[Group]:
     """Groups that differ from a reference in one setting, with the reference among them, in the order of its values."""
-    same = ("task", "method", "quick")
+    same = ("task", "method", "quick", "demonstrations")
     others = [
         group
         for group in found
@@ -146,15 +155,17 @@ class Checked(NamedTuple):
     better: float
     """Mean success over the seeds that both values have."""
     worse: float
-    low: float
-    """Ends of the 95% bootstrap interval of their difference, paired by seed."""
-    high: float
+    interval: tuple[float, float] | None
+    """95% interval of their difference, paired by seed."""
 
     @property
     def verdict(self) -> str:
-        if self.low > 0:
+        if self.interval is None:
+            return "too few seeds"
+        low, high = self.interval
+        if low > 0:
             return "holds"
-        if self.high < 0:
+        if high < 0:
             return "does not hold"
         return "no clear difference"
 
@@ -182,7 +193,7 @@ def findings(found: Sequence[Group]) -> list[Checked]:
                     if len(pairs):
                         better, worse = (float(mean) for mean in pairs.mean(axis=0))
                         ends = interval(pairs[:, 0] - pairs[:, 1])
-                        checked.append(Checked(finding, components, reference, better, worse, *ends))
+                        checked.append(Checked(finding, components, reference, better, worse, ends))
     return checked
 
 
@@ -201,17 +212,17 @@ def markdown(found: Sequence[Group]) -> str:
         "ours",
     ]
     lines = [head, ["---"] * len(head)]
-    for group in (group for groups in usual(found).values() for group in groups):
+    for name, group in ((name, group) for name, groups in usual(found).items() for group in groups):
         success, distance = group.summary("success"), group.summary("distance")
         theirs, far = group.paper("success"), group.paper("distance")
         lines.append(
             [
-                group.task + (" (quick)" if group.quick else ""),
+                name,
                 group.name,
                 str(success.seeds),
                 f"{theirs.mean:.3f}" if theirs else "",
                 f"**{success.mean:.3f}**",
-                f"{success.low:.3f} to {success.high:.3f}",
+                interval_words(success.interval, 3),
                 f"{group.summary('mixture').mean:.3f}",
                 f"{group.versatility('distinct_solutions'):.1f}",
                 f"{far.mean:.4f}" if far else "",
