@@ -2,11 +2,11 @@
 
     python benchmarks/gail_crosscheck.py vigor            # in the project's own environment
     python benchmarks/gail_crosscheck.py imitation        # in one with `pip install imitation==1.0.1 "numpy<2"`
-    python benchmarks/gail_crosscheck.py table
+    python benchmarks/gail_crosscheck.py table            # with --out docs/results: of what is published
 
 A point in the plane sees the way to its goal and the time, and must end within .25 of it after 8 steps. Both learn from
 the same 24 demonstrations in the same units, with the same networks and settings. The first two write
-gail_crosscheck_NAME.json into docs/results; the last prints the table that stands in docs/results/state_action.md.
+gail_crosscheck_NAME.json into --out DIR (runs); the last prints the table that stands in docs/results/state_action.md.
 """
 
 import argparse
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
 STEPS, EPISODES, ROUNDS, EVERY, SEEDS = 8, 64, 40, 4, 5
 LEARNING_RATE, WIDTH, BATCH, DISCRIMINATOR_STEPS = 2e-3, 32, 128, 16
 ANGLES = np.arange(8) * np.pi / 4
@@ -170,9 +169,9 @@ def imitation_curve(seed: int) -> list[float]:
     return curve
 
 
-def table() -> str:
+def table(folder: Path) -> str:
     """Both curves side by side as Markdown."""
-    files = [RESULTS / f"gail_crosscheck_{name}.json" for name in ("vigor", "imitation")]
+    files = [folder / f"gail_crosscheck_{name}.json" for name in ("vigor", "imitation")]
     curves = [np.array(json.loads(file.read_text())["curves"]) for file in files]
     rows = [
         f"| steps | vigor, mean of {SEEDS} seeds (lowest to highest) | imitation 1.0.1 |",
@@ -187,13 +186,16 @@ def table() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["vigor", "imitation", "table"])
-    what = parser.parse_args().what
+    parser.add_argument("--out", type=Path, default=Path("runs"))
+    given = parser.parse_args()
+    what = given.what
     if what == "table":
-        print(table())
+        print(table(given.out))
         return
     curves = [{"vigor": vigor_curve, "imitation": imitation_curve}[what](seed) for seed in range(SEEDS)]
     found = {"success": "share of samples that end at their goal", "every": EVERY * EPISODES * STEPS, "curves": curves}
-    (RESULTS / f"gail_crosscheck_{what}.json").write_text(json.dumps(found) + "\n")
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / f"gail_crosscheck_{what}.json").write_text(json.dumps(found) + "\n")
     print(np.round(curves, 3))
 
 

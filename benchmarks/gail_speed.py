@@ -1,6 +1,6 @@
 """How much faster GAIL is with its episodes side by side in the vectorised environment than in one plain environment.
 
-    python benchmarks/gail_speed.py [--updates 40] [--out docs/results/gail_speed.json]
+    python benchmarks/gail_speed.py [--updates 40] [--out runs/gail_speed.json]
 
 Both do the same run on the planar reacher with the paper's settings and generated demonstrations: 68 episodes an
 update, 489 updates for a million steps. Updates of both alternate, so that whatever else the machine does hits both;
@@ -26,7 +26,7 @@ from vigor.tasks import load_task
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--updates", type=int, default=40, help="of both; 489 are the whole run")
-    parser.add_argument("--out", type=Path, default=Path("docs/results/gail_speed.json"))
+    parser.add_argument("--out", type=Path, default=Path("runs/gail_speed.json"))
     given = parser.parse_args()
     task, way, config = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
     shown = recordings.generate(task, seed=0)
@@ -54,6 +54,7 @@ def main() -> None:
     each, busy = found["seconds_an_update"], found["cpu_seconds_an_update"]
     found["times_as_fast"] = each["plain"] / each["vectorised"]
     found["times_as_fast_in_cpu_time"] = busy["plain"] / busy["vectorised"]
+    given.out.parent.mkdir(parents=True, exist_ok=True)
     given.out.write_text(json.dumps(found, indent=2) + "\n")
     print(json.dumps(found, indent=2))
 

@@ -1,11 +1,13 @@
 """Plans for contexts outside training, on the published human demonstrations, against joint training on them.
 
-    python benchmarks/plans.py PATH [--tasks ...] [--seeds 5] [--contexts 60] [--every 1 2] [--many 1000]
+    python benchmarks/plans.py PATH [--tasks ...] [--seeds 5] [--contexts 60] [--drawn] [--every 1 2] [--many 1000]
                                [--obstacles 20] [--no-joint] [--quick] [--out DIR]
 
 PATH is a clone of github.com/NiklasFreymuth/VIGOR. All seeds of a task train as one program: with 6 training and 6 test
 contexts, and again with the planned contexts as test contexts. Needs jax, numpy, scipy, optax and safetensors; a GPU
-for the Panda, or hours. Writes plans.json and plans_table.md into DIR (docs/results).
+for the Panda, or hours. Planned contexts are published ones that a run did not see, then drawn anew: all 60 of the
+planar reacher's are published, 12 of the Panda's are drawn; --drawn draws all. Writes plans.json and plans_table.md
+into DIR (runs/plans).
 """
 
 import argparse
@@ -56,10 +58,11 @@ def train(
     return learned, [jax.tree.map(lambda leaf, run=run: leaf[:, run], together) for run in range(len(splits))], seconds
 
 
-def others(task: Task, shown: Demonstrations, split: Split, count: int, seed: int) -> np.ndarray:
-    """Contexts [count, C] that a run never saw: of the data, then from the task's distribution."""
+def others(task: Task, shown: Demonstrations, split: Split, count: int, seed: int, drawn: bool) -> np.ndarray:
+    """Contexts [count, C] that a run never saw: of the data unless all are drawn, then from the task's distribution."""
     seen = np.concatenate([split.train_contexts, split.test_contexts])
-    new = [context for context in shown.contexts if not np.any(np.all(context == seen, axis=1))][:count]
+    known = () if drawn else shown.contexts
+    new = [context for context in known if not np.any(np.all(context == seen, axis=1))][:count]
     rng = np.random.default_rng(seed)
     return np.concatenate([np.reshape(new, (-1, task.context_dimension)), task.sample_contexts(rng, count - len(new))])
 
@@ -114,7 +117,7 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     shown = importers.import_demonstrations(task, "published", given.path)
     splits = [demonstrations.split(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
     learned, ensembles, seconds = train(task, config, shown, splits)
-    new = [others(task, shown, split, given.contexts, seed) for seed, split in enumerate(splits)]
+    new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(splits)]
     item: dict[str, Any] = {
         "task": name,
         "iterations": config.iterations,
@@ -192,12 +195,13 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(REACHERS), choices=REACHERS)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--contexts", type=int, default=60, help="planned contexts of each seed")
-    parser.add_argument("--every", nargs="+", type=int, default=[1], help="use every so manieth ensemble; all of these")
+    parser.add_argument("--drawn", action="store_true", help="draw all of them anew, none of the data's")
+    parser.add_argument("--every", nargs="+", type=int, default=[1], help="use every n-th ensemble, for each of these")
     parser.add_argument("--many", type=int, default=1000, help="contexts of the large batch; 0 for none")
     parser.add_argument("--obstacles", type=int, default=20, help="contexts of each seed with a keep-out; 0 for none")
     parser.add_argument("--no-joint", action="store_true", help="without joint training on the planned contexts")
     parser.add_argument("--quick", action="store_true", help="20 iterations: only to see that it runs")
-    parser.add_argument("--out", type=Path, default=Path("docs/results"))
+    parser.add_argument("--out", type=Path, default=Path("runs/plans"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     measured = []

@@ -6,6 +6,7 @@ For each task, the updates of the robot a second that a second page receives whi
 reacher, the seconds from letting go of a target to the plans on the page, after a run on the task's own demonstrations.
 """
 
+import argparse
 import statistics
 import tempfile
 import threading
@@ -102,6 +103,7 @@ def plans(folder: Path, count: int = 5) -> list[float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for name in TASKS:
             often, apart = rate(name, Path(folder) / name)

@@ -6,8 +6,8 @@ It begins with generated demonstrations and records one more by mouse. The pictu
 moves, so that the film is smoother and quicker than it was.
 """
 
+import argparse
 import io
-import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -77,7 +77,10 @@ def drag(hand: Hand, film: Film, places: list[np.ndarray], steps: int) -> None:
     hand.page.mouse.up()
 
 
-def main(path: Path) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path, help="of the moving picture, a .gif")
+    path = parser.parse_args().path
     task = load_task("planar-reacher")
     robot = stage.load(task)
     with tempfile.TemporaryDirectory() as folder:
@@ -121,4 +124,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

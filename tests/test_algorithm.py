@@ -269,6 +269,22 @@ def test_fresh_samples_come_from_the_mixtures_of_their_contexts(problem, compare
         np.testing.assert_allclose(drawn, expected[owner_of(problem, drawn)], atol=1e-4)
 
 
+def test_fresh_samples_show_components_that_have_lost_their_weight(problem, compare):
+    state, iterate = compare
+    chosen = np.random.default_rng(0).normal(size=(CONTEXTS, 2, 6)).astype(np.float32)
+    one_sided = state.mixtures._replace(
+        means=jnp.asarray(chosen),
+        roots=1e-6 * state.mixtures.roots,
+        log_weights=jnp.broadcast_to(jnp.array([0.0, -1e3]), (CONTEXTS, 2)),
+    )
+    _, seen = iterate(state._replace(mixtures=one_sided))
+    expected = [np.asarray(describe(chosen[:, component], problem.contexts)) for component in range(2)]
+    drawn = np.concatenate(np.asarray(seen[0]))
+    owner = owner_of(problem, drawn)
+    of_second = np.abs(drawn - expected[1][owner]).max(axis=(1, 2)) < 1e-3
+    assert 0.2 < of_second.mean() < 0.8
+
+
 def misplaced(problem, config=CONFIG, policy=4):
     """Misplaced demonstrations that every network sees, and the shares of everything that is not demonstrated."""
     empty = jnp.zeros((NETWORKS.networks, policy, STEPS, 4))
@@ -307,15 +323,18 @@ def test_misplaced_demonstrations_count_by_their_setting(problem, share):
     np.testing.assert_allclose(shares[:, 4:].sum(axis=1), share * shares[:, :4].sum(axis=1), rtol=1e-5)
 
 
-def test_a_single_training_context_has_no_other_to_be_misplaced_in(problem):
+def test_a_single_training_context_has_no_other_to_be_misplaced_in(monkeypatch, problem):
     alone = problem._replace(
         train_contexts=problem.train_contexts[:1],
         demonstrations=problem.demonstrations[:5],
         weights=problem.weights[:5],
         trajectories=problem.trajectories[:5],
     )
+    rows = []
+    monkeypatch.setattr(algorithm, "_with_misplaced", lambda *arguments: rows.append(arguments))
     state = jax.eval_shape(lambda: algorithm.initial(POINT, CONFIG, alone))
     jax.eval_shape(lambda state: algorithm.iterate(POINT, CONFIG, alone, state), state)
+    assert not rows
 
 
 def test_every_iteration_has_randomness_of_its_own(compare):

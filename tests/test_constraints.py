@@ -107,6 +107,17 @@ def test_a_fast_arm_does_not_pass_a_keep_out_unseen():
     assert constraints._depths(limits, steps[0], steps[1])[0, 0, 0] > 0.8
 
 
+def test_it_does_not_pay_to_pass_a_keep_out_quickly():
+    limits = constraints.bounds(POINT, Constraints(keep_out=(Sphere((0.0, 0.0), 0.5),)))
+
+    def through(steps):
+        """Cost of the same way through the middle of the sphere, in so many steps."""
+        points = jnp.linspace(jnp.array([-1.0, 0.0]), jnp.array([1.0, 0.0]), steps + 1)
+        return jnp.sum(constraints._depths(limits, points[:-1], points[1:]))
+
+    assert through(1) > through(8)
+
+
 def test_limits_of_joints_cost():
     limits = constraints.bounds(ARM, constraints.of_task(ARM))
     still = jnp.zeros(ARM.promp.weights)
@@ -123,7 +134,10 @@ def test_the_violated_constraint_is_named():
         lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, limits), weights)
     )
     assert constraints.smallest(limits, found).keys() == {"position", "velocity", "keep-out 1"}
-    assert "velocity: panda_joint2" in constraints.violation(limits, found)
+    assert found.velocity.min() < 0
+    assert constraints.violation(limits, found).startswith("keep-out 1: ")  # More time would not mend it.
+    without = found._replace(clearance=np.zeros(0))
+    assert "velocity: panda_joint2" in constraints.violation(replace(limits, keep_out=()), without)
     slow = replace(limits, seconds=100.0)
     found = jax.tree.map(
         lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
@@ -134,6 +148,7 @@ def test_the_violated_constraint_is_named():
     found = jax.tree.map(
         lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
     )
+    assert found.clearance[0] < 0
     assert "position: panda_joint2" in constraints.violation(slow, found)
 
 

@@ -33,3 +33,17 @@ def test_demonstrations_in_the_folder_count_where_another_machine_rounds_otherwi
     other.of("planar-reacher")
     with pytest.raises(UserError, match="already holds other demonstrations"):
         other.save()
+
+
+def test_tasks_of_two_files_with_one_name_have_demonstrations_of_their_own(tmp_path):
+    text = """import dataclasses
+from vigor.tasks import load_task
+planar = load_task("planar-reacher")
+TASK = dataclasses.replace(planar, sample_contexts=lambda rng, count: planar.sample_contexts(rng, count) + {})
+"""
+    for name, shift in (("one", "0.0"), ("other", "0.1")):
+        (tmp_path / f"{name}.py").write_text(text.format(shift))
+    data = Data(tmp_path / "benchmark")
+    one, other = (data.of(f"{tmp_path / name}.py:TASK") for name in ("one", "other"))
+    assert one.place != other.place
+    assert np.abs(one.shown.contexts - other.shown.contexts).max() > 0.01

@@ -185,6 +185,7 @@ def test_refuses_a_wrong_header(tmp_path: Path, header: str | dict[str, object],
         ({"weights": np.full((3, 8), np.nan)}, "weights must be finite"),
         ({"weights": np.array([[None] * 8] * 3)}, "without pickled objects"),
         ({"contexts": np.zeros((4, 3))}, "3 numbers where point has 2"),
+        ({"contexts": np.full((4, 2), -1e30)}, "contexts must be from -1e+06 to 1e+06"),
         ({"context_of": np.array([0, 1, 9])}, "contexts 0 to 3"),
         ({"context_of": np.array([0.0, 1.0, 1.0])}, "must hold integers"),
         ({"lengths": None}, "positive integers"),
@@ -291,8 +292,8 @@ def test_a_split_takes_given_test_contexts():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((0, 9, 1, 5), "only 8 contexts have that many; lower --train-contexts or --demos-per-context"),
-        ((0, 1, 1, 6), "only 0 contexts have that many"),
+        ((0, 9, 1, 5), "only 8 have that many, and 8 have 5 or more: try --train-contexts 8 --demos-per-context 5"),
+        ((0, 1, 1, 6), "only 0 have that many, and 8 have 5 or more"),
         ((0, 0, 1, 5), "at least 1 training context"),
         ((0, 1, 1, 0), "1 demonstration"),
         ((-1, 1, 1, 1), "a seed from 0"),
@@ -300,12 +301,25 @@ def test_a_split_takes_given_test_contexts():
         ((0, 1, np.zeros((2, 3)), 1), "3 numbers each where point has 2: x, y"),
         ((0, 1, np.zeros(2), 1), "test contexts must have 2 axes"),
         ((0, 1, np.full((1, 2), np.nan), 1), "test contexts must be finite"),
+        ((0, 1, np.full((1, 2), 1e30), 1), "test contexts must be from"),
         ((0, 1, np.array([["a", "b"]]), 1), "test contexts must be real numbers"),
     ],
 )
 def test_a_split_refuses(arguments: tuple, says: str):
     with pytest.raises(UserError, match=says):
         demos.split(many(), POINT, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("counts", "chosen"), [([2, 2, 2, 2, 2], (5, 2)), ([5, 5, 1, 1], (2, 5)), ([3, 2, 2], (3, 2)), ([1], (1, 1))]
+)
+def test_what_is_advised_is_most_demonstrations(counts: list[int], chosen: tuple[int, int]):
+    context_of = np.repeat(np.arange(len(counts)), counts)
+    shown = example(
+        contexts=np.zeros((5, 2)), context_of=context_of, weights=np.zeros((sum(counts), 8)), recordings=None
+    )
+    assert demos.choice(shown) == chosen
+    assert demos.split(shown, POINT, 0, chosen[0], 0, chosen[1]).demonstrations.shape == chosen
 
 
 # At a glance

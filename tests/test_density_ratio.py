@@ -61,6 +61,13 @@ def test_reward_adds_how_likely_the_outcome_is():
     np.testing.assert_allclose(gained, likely, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("with_outcome", [True, False])
+def test_no_more_distances_than_descriptors(with_outcome):
+    settings = replace(SMALL, near=(0.5,) * (FEATURES + 1), outcome=with_outcome)
+    with pytest.raises(UserError, match=f"near has {FEATURES + 1} numbers for {FEATURES} descriptors"):
+        density_ratio.initial(jax.random.key(0), settings, some_descriptors())
+
+
 def test_training_leaves_what_is_known_of_demonstrations():
     settings, shown = replace(SMALL, near=(0.5,), epochs=3, warmup=1), some_descriptors()
     begun = density_ratio.initial(jax.random.key(0), settings, shown)

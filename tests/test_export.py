@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rosbags.highlevel import AnyReader
 from ruamel.yaml import YAML
 
-from vigor import export
-from vigor.constraints import Constraints
+from vigor import constraints, export
+from vigor.constraints import Constraints, Sphere
 from vigor.errors import UserError
 from vigor.robots import PANDA, Robot
 from vigor.solutions import Solution
@@ -32,6 +32,13 @@ def solution(weights, violated=None):
 
 def some(task, seed=0, scale=0.3):
     return solution(scale * np.random.default_rng(seed).normal(size=task.promp.weights))
+
+
+def judged(task, chosen, limits):
+    """A solution with its margins and what it violates."""
+    found = constraints.margins(task, constraints.bounds(task, limits), np.array([chosen.movement], np.float32))
+    own = jax.tree.map(lambda leaf: np.asarray(leaf)[0], found)
+    return replace(chosen, margins=constraints.smallest(limits, own), violated=constraints.violation(limits, own))
 
 
 limit = st.lists(st.floats(0.1, 20), min_size=5, max_size=5).map(tuple)
@@ -59,6 +66,20 @@ def test_a_movement_is_no_slower_than_its_limits_need():
     moved = export.trajectory(PLANAR, some(PLANAR, scale=2), Constraints(robot, 0.01), rate=2000)
     used = max(np.max(np.abs(moved.velocities)), np.sqrt(np.max(np.abs(moved.accelerations)) / 4.0))
     assert used > 0.995
+
+
+@pytest.mark.parametrize(
+    ("velocity", "acceleration", "said"),
+    [(0.1, 1e3, "the velocity limit of c"), (1e3, 0.1, "the acceleration limit of c"), (1e3, 1e3, None)],
+)
+def test_the_limit_that_slows_a_movement_down_is_named(velocity, acceleration, said):
+    def only(third):
+        return (1e3, 1e3, third, 1e3, 1e3)
+
+    robot = Robot("any", tuple("abcde"), FREE, only(velocity), only(acceleration))
+    moved = export.trajectory(PLANAR, some(PLANAR), Constraints(robot, 2.0))
+    assert moved.slowed_by == said
+    assert (moved.times[-1] > 2.0) == (said is not None)
 
 
 def test_the_clock_runs_from_rest_to_rest():
@@ -145,10 +166,26 @@ def test_what_violates_a_limit_is_refused():
 
 
 def test_a_movement_that_is_too_fast_is_slowed_down():
-    quick = replace(some(ARM), violated="velocity: panda_joint1 is 40% faster than 2.175 per second")
-    moved = export.trajectory(ARM, quick, Constraints(PANDA, 0.1))
+    limits = Constraints(PANDA, 0.1, (Sphere((5.0, 5.0, 5.0), 0.1),))
+    quick = judged(ARM, some(ARM), limits)
+    assert quick.violated.startswith("velocity")
+    moved = export.trajectory(ARM, quick, limits)
     assert moved.times[-1] > 0.3
+    assert moved.slowed_by is not None
     assert np.all(np.abs(moved.velocities) <= PANDA.velocity)
+
+
+def test_a_movement_that_is_too_fast_and_in_a_keep_out_is_refused():
+    limits = Constraints(PANDA, 0.1, (Sphere((0.0, 0.0, 0.2), 0.1),))
+    both = judged(ARM, some(ARM), limits)
+    assert both.margins["velocity"] < 0
+    with pytest.raises(UserError, match="violates keep-out 1: a link is"):
+        export.trajectory(ARM, both, limits)
+    # Whatever the sentence says, the margins count.
+    fast = judged(ARM, some(ARM), replace(limits, keep_out=())).violated
+    for violated in (fast, None):
+        with pytest.raises(UserError, match=r"violates keep-out 1 by 0\.160; export another"):
+            export.trajectory(ARM, replace(both, violated=violated), limits)
 
 
 def test_the_robot_must_be_where_the_movement_starts():
@@ -168,8 +205,10 @@ def test_a_senseless_rate_is_refused(rate):
         export.trajectory(PLANAR, some(PLANAR), Constraints(seconds=3.0), rate)
 
 
-def test_a_bag_is_not_written_over(moved, tmp_path):
-    (tmp_path / "bag").mkdir()
-    with pytest.raises(UserError, match="exists already"):
-        export.write(tmp_path / "bag", moved, "mcap")
-    assert [path.name for path in tmp_path.iterdir()] == ["bag"]
+@pytest.mark.parametrize("kind", ["csv", "json", "ros2", "mcap"])
+def test_nothing_is_written_over(moved, tmp_path, kind):
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(UserError, match="there exists already; choose another --out"):
+        export.write(tmp_path / "there", moved, kind)
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    assert (tmp_path / "there").read_text() == "mine"

@@ -33,6 +33,22 @@ def test_imports_csv(tmp_path: Path):
     np.testing.assert_array_equal(set_.recordings[0][-1], [1.0, 0.0])
 
 
+def test_says_which_recordings_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "demonstrations").mkdir()
+    (tmp_path / "contexts.csv").write_text("1,0\n0,1\n")
+    recordings = {"0_a.csv": movement((1.0, 0.0)), "1_b.csv": movement((0.0, 1.5))}
+    for name, recording in recordings.items():
+        np.savetxt(tmp_path / "demonstrations" / name, recording, delimiter=",")
+    set_ = importers.import_demonstrations(POINT, "csv", tmp_path)
+    assert set_.source == f"imported from {tmp_path.name}, 1 of 2 recordings kept"
+    said = capsys.readouterr().out
+    assert said.startswith("1_b.csv is left out: its ProMP misses context 1 by 0.4")
+    file = tmp_path / "set.npz"
+    np.savez(file, contexts=np.eye(2), context_of=[0, 1], trajectories=np.stack([*recordings.values()]))
+    importers.import_demonstrations(POINT, "npz", file)
+    assert capsys.readouterr().out == said.replace("1_b.csv", "recording 1")
+
+
 @pytest.mark.parametrize(
     ("file", "text", "says"),
     [
@@ -141,6 +157,9 @@ def test_refuses_what_is_not_the_published_layout(tmp_path: Path):
     folder.mkdir(parents=True)
     np.savez(folder / "promp_weights.npz", np.zeros((2, 3, 25)))
     with pytest.raises(UserError, match=r"contexts\.npy does not exist"):
+        importers.import_demonstrations(PLANAR, "published", tmp_path)
+    np.save(folder / "contexts.npy", np.zeros(()))
+    with pytest.raises(UserError, match="the contexts must have 2 axes"):
         importers.import_demonstrations(PLANAR, "published", tmp_path)
     np.save(folder / "contexts.npy", np.zeros((1, 4)))
     with pytest.raises(UserError, match=r"promp_weights.npz: .* published layout"):

@@ -206,6 +206,8 @@ def test_the_command_line_hands_on_method_and_settings(tmp_path, monkeypatch):
     expected = replace(preset("panda-reacher", "paper", "em-drex"), em_components=4)
     assert (ranking.method, ranking.config) == ("em-drex", expected)
     assert [setup.demos_per_context for setup in (bc_t, pushes, more)] == [5, 3, 4]
+    cli.main(["train", "planar-reacher", "--descriptors", "angles"])
+    assert begun[-1][0].config.density_ratio.near == ()  # No distances are among joint angles.
     assert [str(folder) for folder in (one, other)] == ["runs/planar-reacher-bc-t-1", "runs/panda-reacher-em-drex-1"]
 
 

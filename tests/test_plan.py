@@ -149,12 +149,32 @@ def test_the_run_itself_can_be_seen_as_plans(folder, planner):
         ([1.0, 2.0], "4 numbers"),
         ([[1.0, 2.0, 3.0, np.nan]], "finite"),
         (["a", "b", "c", "d"], "real numbers"),
+        ([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, -1e30, 4.0]], "-1e\\+06 to 1e\\+06"),
         (np.zeros((0, 4)), "empty"),
     ],
 )
 def test_wrong_contexts_are_one_sentence(planner, contexts, said):
     with pytest.raises(UserError, match=said):
         planner.plan(contexts)
+
+
+def test_plans_saved_at_the_same_moment_get_numbers_of_their_own(planner, tmp_path, monkeypatch):
+    made = planner.plan(CONTEXT)
+    first = plan.free_path(tmp_path)
+    assert plan.save(made, tmp_path) == first == tmp_path / "plans" / "1.json"
+    before = first.stat().st_mtime_ns
+    # What another planner found free a moment ago.
+    monkeypatch.setattr(plan, "free_path", lambda folder: first)
+    assert plan.save(made, tmp_path) == tmp_path / "plans" / "2.json"
+    assert plan.save(made, tmp_path) == tmp_path / "plans" / "3.json"
+    assert first.stat().st_mtime_ns == before
+    assert len(list((tmp_path / "plans").iterdir())) == 3
+
+
+def test_a_file_in_the_place_of_the_plans_is_no_endless_search(planner, tmp_path):
+    (tmp_path / "plans").write_text("")
+    with pytest.raises(FileExistsError):
+        plan.save(planner.plan(CONTEXT), tmp_path)
 
 
 def test_a_run_that_cannot_plan_is_one_sentence(folder, tmp_path):
@@ -210,7 +230,9 @@ def test_plan_many_contexts(folder, tmp_path, capsys):
     output = capsys.readouterr().out
     assert "of 4 contexts have a solution that holds" in output
     assert "beyond it" in output.replace("\n", " ")
-    assert str(folder / "plans" / "1.json") in output
+    assert output.splitlines()[-2:] == [str(folder / "plans" / name) for name in ("1.json", "1.png")]
+    heading = next(line for line in output.splitlines() if "kind" in line)
+    assert heading.split()[:2] == ["context", "#"]
     assert len(solutions.load(folder / "plans" / "1.json").plans) == 4
 
 
@@ -228,6 +250,8 @@ def test_export_writes_beside_the_plan(planned, tmp_path, capsys, kind, name):
     cli.main(["export", str(holding(planned, tmp_path)), "--format", kind, "--solution", "2", "--rate", "10"])
     assert (tmp_path / name).exists()
     assert "31 samples, 3.00 s; no limits are known" in capsys.readouterr().out
+    again = refused(capsys, "export", tmp_path / "held.json", "--format", kind, "--solution", "2")
+    assert f"{name} exists already; choose another --out" in again
 
 
 def test_export_of_a_run_with_the_limits_of_a_urdf(folder, tmp_path, capsys):
@@ -236,6 +260,7 @@ def test_export_of_a_run_with_the_limits_of_a_urdf(folder, tmp_path, capsys):
     robot = ["--urdf", str(tmp_path / "xy.urdf"), "--acceleration", "1.0"]
     cli.main(["export", str(folder), "--format", "csv", "--out", str(tmp_path / "moved.csv"), *robot])
     table = np.genfromtxt(tmp_path / "moved.csv", delimiter=",", names=True)
+    assert f"; slowed from 3.00 s to {table['time'][-1]:.2f} s by the velocity limit of " in capsys.readouterr().out
     assert np.abs(table["x_velocity"]).max() <= 0.1
     assert table["time"][-1] > 3
 
@@ -280,6 +305,27 @@ def test_what_violates_a_constraint_is_not_exported(planned, tmp_path, capsys):
     (tmp_path / "bad.json").write_text(json.dumps(read))
     assert "violates keep-out 1" in refused(capsys, "export", tmp_path / "bad.json", "--format", "csv")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.json"]
+
+
+@pytest.mark.parametrize(("solves", "warned"), [(False, True), (True, False), (None, False)])
+def test_what_is_predicted_to_fail_is_exported_with_a_warning(planned, tmp_path, capsys, solves, warned):
+    path = holding(planned, tmp_path)
+    read = json.loads(path.read_text())
+    read["contexts"][0]["solutions"][0]["solves"] = solves
+    path.write_text(json.dumps(read))
+    cli.main(["export", str(path), "--format", "csv"])
+    assert (tmp_path / "held_1_1.csv").exists()
+    assert ("predicted to fail" in capsys.readouterr().err) == warned
+
+
+@pytest.mark.parametrize("name", ["mine.json", "mine.png"])
+def test_a_plan_is_not_written_over(folder, tmp_path, capsys, name):
+    (tmp_path / name).write_text("mine")
+    context = ["--context", *map(str, CONTEXT)]
+    said = refused(capsys, "plan", folder, *context, "--out", tmp_path / "mine.json")
+    assert f"{name} exists already; choose another --out" in said
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_show_draws_plans(planned, tmp_path, capsys):

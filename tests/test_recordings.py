@@ -37,8 +37,11 @@ def test_keeps_only_what_succeeds():
     contexts = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
     goals = [(1.0, 0.0), (0.0, 1.0), (0.0, 1.0), (1.0, 0.05)]
     recordings = [movement(goal, rest=3 * i) for i, goal in enumerate(goals)]
-    set_ = preprocess(POINT, contexts, recordings, np.array([0, 0, 1, 0]), "test")
+    dropped: dict[int, float] = {}
+    set_ = preprocess(POINT, contexts, recordings, np.array([0, 0, 1, 0]), "test", dropped.__setitem__)
     assert set_.context_of.tolist() == [0, 1, 0]
+    assert set_.source == "test, 3 of 4 recordings kept"
+    assert dropped == {1: pytest.approx(np.sqrt(2) - 0.1, abs=0.02)}
     assert set_.task == "point"
     np.testing.assert_array_equal(set_.contexts, contexts)
     ends = demos.trajectories(POINT, set_)[:, -1]
@@ -53,6 +56,7 @@ def test_keeps_only_what_succeeds():
         (np.zeros((1, 2)), [], np.zeros(0, int), "no recordings"),
         (np.zeros((1, 2)), [np.zeros((5, 3))], np.array([0]), "3 columns where point moves 2"),
         (np.zeros((1, 3)), [np.zeros((5, 2))], np.array([0]), "3 numbers where point has 2"),
+        (np.full((1, 2), 1e30), [np.zeros((5, 2))], np.array([0]), "contexts must be from"),
         (np.zeros((1, 2)), [np.zeros((5, 2))], np.array([1]), "contexts 0 to 0"),
         (np.zeros((1, 2)), [np.zeros((1, 2))], np.array([0]), "at least 2 steps"),
     ],

@@ -37,16 +37,23 @@ def test_a_urdf_gives_limits_of_joints_that_move_by_themselves(urdf):
 
 
 def test_named_joints_come_in_the_order_asked_for(urdf):
-    robot = from_urdf(urdf, ("elbow", "shoulder"), acceleration=3.0)
+    robot = from_urdf(urdf, ("elbow", "shoulder"))
     assert robot.joints == ("elbow", "shoulder")
     assert robot.velocity == (2.5, 1.2)
+
+
+def test_what_a_urdf_does_not_say_is_given(urdf):
+    robot = from_urdf(urdf, ("elbow", "shoulder"), acceleration=3.0, thickness=0.05)
     assert robot.acceleration == (3.0, 3.0)
+    assert robot.thickness == 0.05
+    assert from_urdf(urdf).thickness == 0
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda text: text[:-20], "not a readable URDF"),
+        (lambda text: '<?xml version="1.0" encoding="morse"?>' + text, "not a readable URDF"),
         (lambda text: "<mujoco/>", "'mujoco' instead of a robot"),
         (lambda text: "<robot/>", "no moving joints"),
         (lambda text: text.replace(' velocity="1.2"', ""), "no velocity limit"),

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from conftest import EXAMPLE, small
-from vigor import checkpoints, policies, run
+from vigor import checkpoints, evaluation, policies, run
 from vigor.errors import UserError
 
 TASK = f"{EXAMPLE}:TASK"
@@ -178,3 +179,47 @@ def test_settings_of_another_version_are_one_sentence(tmp_path):
     (tmp_path / "config.json").write_text('{"task": "planar-reacher", "config": {"unknown": 1, "density_ratio": {}}}')
     with pytest.raises(UserError, match="another version"):
         run.load_setup(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda read: read.update(config=[1]), "damaged"),
+        (lambda read: read["config"].update(iterations=10.5), "iterations is 10.5"),
+        (lambda read: read["config"]["density_ratio"].update(width=8.5), "width is 8.5"),
+        (lambda read: read["config"]["density_ratio"].update(outcome="no"), "outcome is 'no'"),
+        (lambda read: read.update(task="beside.py:TASK"), "only files by their whole path are run"),
+    ],
+)
+def test_settings_of_the_wrong_kind_are_one_sentence(alone, tmp_path, change, said):
+    read = json.loads((alone / "config.json").read_text())
+    change(read)
+    (tmp_path / "config.json").write_text(json.dumps(read))
+    with pytest.raises(UserError, match=said):
+        run.load_setup(tmp_path)
+
+
+def test_files_of_the_user_in_a_run_stay(alone, tmp_path):
+    (tmp_path / "config.json").write_text((alone / "config.json").read_text())
+    (tmp_path / ".gitignore").write_text("*")
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    half = tmp_path / ".metrics.jsonl.ab_cd1e2.jsonl"
+    half.write_text("half")
+    with run._alone(tmp_path):
+        assert (tmp_path / ".gitignore").exists()
+        assert (tmp_path / ".ipynb_checkpoints").exists()
+        assert not half.exists()
+
+
+def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(alone, tmp_path, monkeypatch):
+    setup = run.load_setup(alone)
+    judge = evaluation.evaluate
+
+    def diverged(task, learned):
+        judged = judge(task, learned)
+        return replace(judged, weights=judged.weights * np.nan)
+
+    monkeypatch.setattr(evaluation, "evaluate", diverged)
+    with pytest.raises(UserError, match=r"diverged by iteration \d+; lower --learning-rate"):
+        run.train(setup, tmp_path / "run")
+    assert not (tmp_path / "run" / "metrics.jsonl").exists()

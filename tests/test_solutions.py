@@ -111,11 +111,27 @@ def test_alike_solutions_share_a_number():
     assert groups[0] == groups[2] != groups[1]
 
 
+@pytest.mark.parametrize(("centre", "inside"), [((3.0, 0.1), True), ((3.0, 1.0), False)])
+def test_a_start_in_a_keep_out_is_warned_of(centre, inside):
+    far = Sphere((50.0, 50.0), 0.25)
+    made = made_for(PLANAR, Constraints(keep_out=(far, Sphere(centre, 0.25))))
+    for plan in made.plans:
+        assert plan.warning == ("every movement starts inside keep-out 2; none can avoid it" if inside else None)
+
+
+def test_a_start_that_the_weights_choose_is_not_warned_of():
+    anywhere = replace(PLANAR, promp=replace(PLANAR.promp, free_start=True))
+    assert solutions._blocked(PLANAR, Constraints(keep_out=(Sphere((3.0, 0.0), 0.25),)))
+    assert solutions._blocked(anywhere, Constraints(keep_out=(Sphere((3.0, 0.0), 0.25),))) is None
+
+
 def test_plans_come_back_from_their_file(arm, tmp_path):
     arm.save(tmp_path / "plan.json")
     back = solutions.load(tmp_path / "plan.json")
     back.save(tmp_path / "again.json")
     assert (tmp_path / "plan.json").read_bytes() == (tmp_path / "again.json").read_bytes()
+    with pytest.raises(FileExistsError):
+        back.save(tmp_path / "again.json", new=True)
     assert back.constraints == arm.constraints
     assert back.plans[1].solutions[0].__dict__ == arm.plans[1].solutions[0].__dict__
     read = json.loads((tmp_path / "plan.json").read_text())
@@ -142,6 +158,7 @@ def test_a_robot_without_bounds_comes_back(tmp_path):
         (lambda read: read.update(robot={"name": "x"}), "damaged"),
         (lambda read: read.update(keep_out=[{"radius": 1}]), "damaged"),
         (lambda read: read.update(seconds="long"), "damaged"),
+        (lambda read: read.update(task="beside.py:TASK"), "only files by their whole path are run"),
     ],
 )
 def test_a_damaged_file_is_one_sentence(arm, tmp_path, change, said):

@@ -62,6 +62,15 @@ def test_the_table_has_every_number_and_setting(store):
     assert not {"test.contexts", "train.contexts"} & rows[0].keys()
 
 
+def test_a_setting_that_is_called_contexts_is_in_the_table(store):
+    row = finished(standins.cells(1)[0])
+    row["setup"]["config"]["contexts"] = "training"
+    store.add(row)
+    store.write_table()
+    with (store.folder / "results.csv").open() as file:
+        assert next(csv.DictReader(file))["setup.config.contexts"] == "training"
+
+
 def test_a_claim_keeps_other_processes_out_until_it_is_dropped(store):
     one, other = (cell.id for cell in standins.cells(2))
 

@@ -1,7 +1,10 @@
 """The studio without a page: sessions, learning, planning, and who is let in."""
 
+import dataclasses
+import json
 import signal
 import socket
+import sys
 import threading
 import time
 
@@ -9,9 +12,10 @@ import numpy as np
 import pytest
 
 from test_studio_recording import solving
-from vigor import demonstrations
+from vigor import demonstrations, files
 from vigor.errors import UserError
-from vigor.studio import guard, learning, planning
+from vigor.run import CONFIG, METRICS, POLICIES, Setup
+from vigor.studio import app, guard, learning, planning
 from vigor.studio.library import Library
 from vigor.studio.session import Session
 from vigor.tasks import load_task
@@ -19,6 +23,7 @@ from vigor.tasks import load_task
 PLANAR = load_task("planar-reacher")
 CONTEXT = np.array([0.5, 2.5, 0.5, -2.5])
 EYE = np.array([0.0, 0.0, 10.0])
+PYTHON = sys.executable
 
 
 # The session
@@ -117,8 +122,9 @@ def test_a_page_cannot_take_what_another_holds(session):
     session.drag(1, "end", (None, "x", np.inf), grip=grip)
     session.drag(2, "start", (EYE, tip, tip), mark=0)
     session.start()
-    with pytest.raises(UserError, match="stop or discard"):
-        session.new_context()
+    for action in (session.new_context, session.undo, lambda: session.delete_demonstration(0)):
+        with pytest.raises(UserError, match="stop or discard"):
+            action()
 
 
 def test_junk_and_huge_places_move_nothing_far(session):
@@ -132,18 +138,6 @@ def test_junk_and_huge_places_move_nothing_far(session):
 
 
 # Learning and planning
-
-
-def test_the_most_demonstrations_are_learned_from():
-    def counts(*each):
-        context_of = np.repeat(np.arange(len(each)), each)
-        return demonstrations.Demonstrations(
-            "x", np.zeros((len(each), 1)), context_of, np.zeros((len(context_of), 1)), None, "test"
-        )
-
-    assert learning.choice(counts(1)) == (1, 1)
-    assert learning.choice(counts(5, 5, 1)) == (2, 5)
-    assert learning.choice(counts(3, 2, 2)) == (3, 2)
 
 
 @pytest.mark.slow
@@ -171,6 +165,47 @@ def test_a_run_is_started_stopped_and_resumed(tmp_path):
     assert again.progress().problem is None
     again.close()
     assert again._process.returncode in (130, -signal.SIGINT)
+
+
+def pretend(folder, monkeypatch, program):
+    """Let learners run a program of one line instead of training."""
+    script = folder / "trainer"
+    script.write_text(f"#!{PYTHON}\nimport sys, time\n{program}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+
+def test_a_run_outlives_its_studio_and_is_found(tmp_path, monkeypatch):
+    pretend(tmp_path, monkeypatch, "time.sleep(60)")
+    killed = learning.Learner("planar-reacher", tmp_path / "runs")
+    killed.start(None, CONTEXT[None], 10)
+    again = learning.Learner("planar-reacher", tmp_path / "runs")
+    assert (again.progress().running, again.progress().stopping) == (True, False)
+    for action in (again.resume, lambda: again.start(None, CONTEXT[None], 10)):
+        with pytest.raises(UserError, match="under way"):
+            action()
+    again.stop()
+    again.stop()
+    assert again.progress().stopping or not again.running
+    wait_for(lambda: not again.running, 10.0)
+    assert not again.progress().stopping
+    killed.close()
+    pid = tmp_path / "runs" / "1.pid"
+    pid.write_text("1")  # Whoever has this number now is left alone.
+    monkeypatch.setattr(learning.os, "kill", lambda *_: pytest.fail("a stranger was sent a signal"))
+    again.close()
+
+
+def test_a_resumed_run_adds_to_its_log(tmp_path, monkeypatch):
+    write_run(tmp_path / "1", json.dumps(row(10)))
+    (tmp_path / "1.log").write_text("vigor: before\n")
+    learner = learning.Learner("planar-reacher", tmp_path)
+    for program, said in (("sys.exit(3)", "it ended with code 3"), ("print('vigor: now'); sys.exit(3)", "now")):
+        pretend(tmp_path, monkeypatch, program)
+        learner.resume()
+        learner._process.wait()
+        assert learner.progress().problem == said
+    assert (tmp_path / "1.log").read_text() == "vigor: before\nvigor: now\n"
 
 
 def wait_for(condition, seconds=90.0):
@@ -204,6 +239,131 @@ def test_the_latest_context_is_planned_for(tmp_path, monkeypatch):
     thread.close()
     assert [answer.context[0] for answer in answers] == [0.0, -3.0]
     assert [answer.problem for answer in answers] == [None, "out of reach"]
+
+
+def test_planning_goes_on_after_any_error(tmp_path, monkeypatch, capsys):
+    answers = []
+
+    class Planner:
+        folder = tmp_path
+
+        def plan(self, context):
+            if context[0] < 0:
+                raise RuntimeError("out of memory\nand a page of details")
+            return "plans"
+
+    monkeypatch.setattr(planning.plan, "load", lambda folder: Planner())
+    thread = planning.PlanningThread(answers.append)
+    for x in (-1.0, 1.0):
+        thread.ask(tmp_path, np.array([x]))
+        wait_for(lambda: not thread.busy, 10.0)
+    thread.close()
+    assert [(answer.plans, answer.problem) for answer in answers] == [
+        (None, "RuntimeError: out of memory"),
+        ("plans", None),
+    ]
+    assert "in plan\n" in capsys.readouterr().err  # Where it came from is in the terminal.
+
+
+# Looking at a run
+
+
+def row(iteration, **other):
+    return {"iteration": iteration, "train": {"success_mixture": 0.5}, "test": {}} | other
+
+
+def write_run(folder, *lines):
+    """A run's folder with these evaluations."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CONFIG).write_text(json.dumps({"config": {"iterations": 30}}))
+    (folder / METRICS).write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    ["{", "[]", "7", "{}", json.dumps(row("x")), json.dumps(row(20, train={})), json.dumps(row(20, test={"a": 1}))],
+)
+def test_a_damaged_evaluation_is_skipped(tmp_path, damaged):
+    write_run(tmp_path / "1", json.dumps(row(10)), damaged)
+    progress = learning.Learner("planar-reacher", tmp_path).progress()
+    assert (progress.iteration, progress.iterations, progress.metrics) == (10, 30, (row(10),))
+
+
+def test_damaged_policies_are_a_notice(tmp_path):
+    write_run(tmp_path / "runs" / "1", json.dumps(row(10)))
+    (tmp_path / "runs" / "1" / POLICIES).write_bytes(b"junk")
+    session = Session(PLANAR, tmp_path)
+    session.watch()
+    assert "policies.npz is damaged" in session.notice
+    assert (session.progress.iteration, session.learned) == (10, ())
+    session.close()
+
+
+# The folder
+
+
+def test_runs_of_another_task_are_refused(tmp_path):
+    for number, task in ((9, "planar-reacher"), (10, "box-pusher")):
+        files.write_json(tmp_path / "runs" / str(number) / CONFIG, dataclasses.asdict(Setup(task)))
+    with pytest.raises(UserError, match="holds runs of box-pusher, not of planar-reacher"):
+        Session(PLANAR, tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(UserError, match=r"file.* cannot be written to: .*; choose another --out"):
+            app.serve("planar-reacher", out, None, "127.0.0.1", 0)
+
+
+def test_a_folder_has_one_studio(tmp_path):
+    with app._claim(tmp_path), pytest.raises(UserError, match="another studio is open"):
+        app.serve("planar-reacher", tmp_path, None, "127.0.0.1", 0)
+    app._claim(tmp_path).close()
+
+
+# The page
+
+
+@pytest.mark.parametrize("part", ["watch", "draw_traces", "refresh"])
+def test_the_page_is_refreshed_after_any_error(monkeypatch, part):
+    monkeypatch.setattr(app, "WATCH", 0.0)
+    ended, done = threading.Event(), []
+
+    class Everything:
+        """Session, scene and panel in one; the first call of a part fails."""
+
+        notice, changes = "", 0
+
+        def __getattr__(self, name):
+            def act():
+                if name == "watch":
+                    self.changes += 1
+                done.append(name)
+                if done.count("refresh") == 3:
+                    ended.set()
+                if name == part and done.count(name) == 1:
+                    raise KeyError("lost")
+
+            return act
+
+    everything = Everything()
+    app._watch(ended, everything, everything, everything)
+    assert everything.notice == "KeyError: 'lost'"
+    assert done == ["watch", "draw_traces", "refresh"] * 3
+
+
+@pytest.mark.slow
+def test_a_box_pusher_is_learned_from_its_own_demonstrations(tmp_path):
+    session = Session(load_task("box-pusher"), tmp_path)
+    session.learn("own", 10)
+    try:
+        wait_for(lambda: not session.learner.running, 300.0)
+        session.watch()
+        assert (session.progress.problem, session.progress.finished) == (None, True)
+        assert session.learned  # What is on the screen is learned for.
+    finally:
+        session.close()
 
 
 # Who is let in

@@ -85,7 +85,10 @@ def test_record_learn_and_plan(tmp_path):
         other.close()
 
         learn(hand, 300)
+        curve = page.locator(".uplot")
+        assert curve.count() == 0
         hand.says("learning, iteration", 300)
+        curve.first.wait_for()
         hand.press("Stop")
         hand.says("stopped, iteration", 120)
         (result,) = (tmp_path / "runs" / "1").glob("state.json")

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor import mixture_network, stepwise
-from vigor.errors import UserError
+from vigor.errors import UserError, check_choices
 from vigor.mixture_network import Activation, Gaussians
 from vigor.stepwise import State, View
 from vigor.tasks.task import Task
@@ -152,6 +152,8 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> Actor:
         layers = [{part: jnp.asarray(arrays[f"{part}{i}"]) for part in ("weight", "bias")} for i in range(depth)]
         parameters = {"layers": layers[:-1], "output": layers[-1]}
         known = Units(*(jnp.asarray(arrays[name]) for name in Units._fields))
-        return Actor(parameters, known, **settings | {"view": View(**settings["view"])})
+        actor = Actor(parameters, known, **settings | {"view": View(**settings["view"])})
+        check_choices(actor)
+        return actor
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise UserError(f"the actor is damaged ({error})") from None

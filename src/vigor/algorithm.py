@@ -154,16 +154,18 @@ def _policy_samples(key: Array, task: Task, config: Config, problem: Problem, mi
     contexts = problem.contexts
     count, networks = contexts.shape[0], config.density_ratio.networks
     shown = problem.demonstrations.shape[0]
-    each = -(-shown // count)
+    per_context = -(-shown // count)
     key_weights, key_order = jax.random.split(key)
     if config.weights == "rewarded":
         # Components that fail must be seen, or the networks forget what is wrong with them.
         mixtures = mixtures._replace(log_weights=jnp.zeros_like(mixtures.log_weights))
-    weights = jax.vmap(partial(mixture.sample, samples=networks * each))(jax.random.split(key_weights, count), mixtures)
+    weights = jax.vmap(partial(mixture.sample, samples=networks * per_context))(
+        jax.random.split(key_weights, count), mixtures
+    )
     descriptors = jax.vmap(jax.vmap(task.describe_weights, (0, None)))(weights, contexts)
-    descriptors = descriptors.reshape(count, networks, each, *descriptors.shape[2:])
-    descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * each, *descriptors.shape[3:])
-    kept = count * each if each > 1 else shown
+    descriptors = descriptors.reshape(count, networks, per_context, *descriptors.shape[2:])
+    descriptors = jnp.swapaxes(descriptors, 0, 1).reshape(networks, count * per_context, *descriptors.shape[3:])
+    kept = count * per_context if per_context > 1 else shown
     order = jnp.argsort(jax.random.uniform(key_order, descriptors.shape[:2]))[:, :kept]
     return jax.vmap(lambda samples, order: samples[order])(descriptors, order)
 

@@ -78,7 +78,7 @@ def merge_networks(folder: Path) -> None:
 
 
 def network_parts(folder: Path) -> list[Path]:
-    return sorted((folder / PARTS).glob("[0-9]*.safetensors"))
+    return sorted((folder / PARTS).glob("[0-9]*.safetensors"), key=lambda part: int(part.stem))
 
 
 def load_networks(folder: Path, like: Any) -> Any:

@@ -144,7 +144,7 @@ def _train(command: Train, given: list[str]) -> None:
         if command.test_contexts_file is not None:
             test = _read_contexts(command.test_contexts_file, task.context_dimension).tolist()
         setup = run.Setup(
-            task=_absolute(command.task),
+            task=command.task,
             method=command.method,
             demos=None if command.demos is None else str(command.demos.resolve()),
             seed=command.seed,
@@ -153,7 +153,7 @@ def _train(command: Train, given: list[str]) -> None:
             demos_per_context=task.demos_per_context if demos_per_context is None else demos_per_context,
             descriptors=command.descriptors,
             raw=command.raw,
-            config=command.config,
+            config=presets.seen_through(command.descriptors, command.config),
             command=shlex.join(["vigor", *given]),
             date=datetime.now().astimezone().isoformat(timespec="seconds"),
         )
@@ -182,12 +182,6 @@ def _read_contexts(path: Path, width: int) -> np.ndarray:
     return values.astype(float)
 
 
-def _absolute(task: str) -> str:
-    """The reference to a task, with the whole path of a user's file."""
-    path, colon, name = task.rpartition(":")
-    return f"{Path(path).resolve()}:{name}" if colon and Path(path).is_file() else task
-
-
 def _free_folder(task: str, method: str) -> Path:
     stem = Path(task.partition(":")[0]).stem + ("" if method == "vigor" else f"-{method}")
     number = 1
@@ -201,13 +195,14 @@ def _benchmark(command: Benchmark) -> None:
     from vigor.experiments.cell import measure
     from vigor.experiments.data import Data
     from vigor.experiments.store import Store
+    from vigor.tasks import absolute
     from vigor.terminal import benchmark_table, cells_bar
 
     if (command.backend == "dask") != (command.scheduler is not None):
         raise UserError("--backend dask and --scheduler ADDRESS belong together; give both or neither")
     if command.workers is not None and not 1 <= command.workers <= 1000:
         raise UserError(f"--workers must be from 1 to 1000, not {command.workers}")
-    tasks = tuple(map(_absolute, command.tasks))
+    tasks = tuple(map(absolute, command.tasks))
     choice = suites.Choice(tasks, command.methods, command.seeds, command.quick)
     published = command.data[1].resolve() if command.data else None
     name = f"benchmark{'-quick' if command.quick else ''}{'-published' if published else ''}"
@@ -236,6 +231,8 @@ def _evaluate(command: Evaluate) -> None:
         raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
     use_device("auto")
     setup, task, learned = run.load_policies(command.run)
+    if not (command.run / run.RESULT).exists():
+        print(f"vigor: the run in {command.run} has not finished; this is what it has learned so far", file=sys.stderr)
     judged = evaluation.evaluate(task, learned, command.samples, command.seed)
     results_table({"task": task.name, "method": setup.method, "train": judged.train, "test": judged.test})
 
@@ -250,6 +247,9 @@ def _plan(command: Plan) -> None:
         raise UserError("--samples must be from 0 to 10,000 and --seed from 0 to 2**32 - 1")
     if command.out is not None and (command.out.suffix != ".json" or command.out.is_dir()):
         raise UserError(f"--out must be a .json file, not {command.out}")
+    for path in (command.out, command.out.with_suffix(".png")) if command.out is not None else ():
+        if path.exists():
+            raise UserError(f"{path} exists already; choose another --out")
     use_device(command.device)
     shapes = tuple(constraints.parse(text) for text in command.keep_out)
     planner = plan.load(command.run, command.every)
@@ -258,11 +258,14 @@ def _plan(command: Plan) -> None:
         contexts = _read_contexts(command.contexts_file, planner.task.context_dimension)
     limits = constraints.of_task(planner.task, shapes, command.seconds)
     made = planner.plan(contexts, limits, command.samples, command.seed)
-    path = plan.free_path(command.run) if command.out is None else command.out
-    made.save(path)
+    if command.out is None:
+        path = plan.save(made, command.run)
+    else:
+        path = command.out
+        made.save(path, new=True)
     figures.save(figures.plans(made), path.with_suffix(".png"))
     plans_table(planner.task, made)
-    print(path)
+    print(path, path.with_suffix(".png"), sep="\n")
 
 
 def _load_plans(path: Path) -> Any:
@@ -303,8 +306,13 @@ def _export(command: Export) -> None:
     name = f"{stem.name}_{command.context}_{command.solution}{ending}"
     path = command.out or stem.with_name(name)
     export.write(path, moved, command.format)
-    known = "" if limits.robot is not None else "; no limits are known, give a --urdf"
-    print(f"{path}: {len(moved.times)} samples, {moved.times[-1]:.2f} s{known}")
+    takes = f"{moved.times[-1]:.2f} s"
+    said = "" if limits.robot is not None else "; no limits are known, give a --urdf"
+    if moved.slowed_by is not None:
+        said = f"; slowed from {limits.seconds:.2f} s to {takes} by {moved.slowed_by}"
+    print(f"{path}: {len(moved.times)} samples, {takes}{said}")
+    if solution.solves is False:
+        print("vigor: this movement is predicted to fail: it does not solve its context", file=sys.stderr)
 
 
 def _show(command: Show) -> None:

@@ -116,13 +116,13 @@ class Plan:
     samples: int = 0
     """Further movements that are drawn for each context."""
     every: int = 1
-    """Use every so manieth of the run's ensembles: 2 takes half the time."""
+    """Use every n-th of the run's ensembles: 2 takes half the time."""
     seed: int = 0
     """Seed of the mixtures that planning begins with, and of the samples."""
     device: Device = "auto"
     """Where to compute; auto takes a GPU if there is one."""
     out: Path | None = None
-    """The plan's .json file; its figure lies beside it. Default: RUN/plans/NUMBER.json."""
+    """New .json file for the plan; its figure lies beside it. Default: RUN/plans/NUMBER.json."""
 
 
 @dataclass(frozen=True)

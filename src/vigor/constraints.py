@@ -277,18 +277,22 @@ def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
 
 
 def violation(constraints: Constraints, found: Margins) -> str | None:
-    """The constraint that one movement violates most, in words."""
+    """A constraint that one movement violates, in words: joint limits first, then keep-outs, then velocity.
+
+    Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated.
+    """
     robot = constraints.robot
     if robot is not None:
         joint = int(np.argmin(found.position))
         if found.position[joint] < 0:
             low, high = robot.position[joint]
             return f"position: {robot.joints[joint]} is {-found.position[joint]:.3f} beyond {low:g} to {high:g}"
+    for number, clearance in enumerate(found.clearance, start=1):
+        if clearance < 0:
+            return f"keep-out {number}: a link is {-clearance:.3f} inside"
+    if robot is not None:
         joint = int(np.argmin(found.velocity))
         if found.velocity[joint] < 0:
             speed = robot.velocity[joint]
             return f"velocity: {robot.joints[joint]} is {-found.velocity[joint]:.0%} faster than {speed:g} per second"
-    for number, clearance in enumerate(found.clearance, start=1):
-        if clearance < 0:
-            return f"keep-out {number}: a link is {-clearance:.3f} inside"
     return None

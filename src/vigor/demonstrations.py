@@ -20,6 +20,8 @@ from vigor.tasks.task import Task
 
 HEADER, ARRAYS = "demonstrations.json", "demonstrations.npz"
 FORMAT, VERSION = "vigor-demonstrations", 1
+LARGEST = 1e6
+"""No number of a context may be beyond: descriptors are computed in single precision, and squared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +91,18 @@ def numbers(values: Any, axes: int, what: str) -> np.ndarray:
     return array.astype(np.float64)
 
 
+def check_size(contexts: np.ndarray, what: str) -> None:
+    if np.any(np.abs(contexts) > LARGEST):
+        raise UserError(f"{what} must be from -{LARGEST:g} to {LARGEST:g}; check their units")
+
+
 def check_fits(demonstrations: Demonstrations, task: Task) -> None:
     if demonstrations.task != task.name:
         raise UserError(f"these are demonstrations of {demonstrations.task}, not of {task.name}; choose that task")
     width, length = demonstrations.contexts.shape[1], demonstrations.weights.shape[1]
     if width != task.context_dimension:
         raise UserError(f"contexts have {width} numbers where {task.name} has {task.context_dimension}")
+    check_size(demonstrations.contexts, "the contexts")
     if length != task.promp.weights:
         raise UserError(f"weight vectors have {length} numbers where {task.name} has {task.promp.weights}")
     if demonstrations.recordings is not None and demonstrations.recordings[0].shape[1] != task.promp.dimensions:
@@ -251,6 +259,14 @@ class Split:
     """[c, per context]: demonstrations of each training context, as indices into the set's demonstrations."""
 
 
+def choice(demonstrations: Demonstrations) -> tuple[int, int]:
+    """How many contexts, and how many demonstrations of each, to learn from: as many demonstrations as can be had."""
+    counts = np.unique(demonstrations.context_of, return_counts=True)[1]
+    return max(
+        ((int(np.sum(counts >= each)), int(each)) for each in np.unique(counts)), key=lambda pair: pair[0] * pair[1]
+    )
+
+
 def split(
     demonstrations: Demonstrations,
     task: Task,
@@ -273,9 +289,11 @@ def split(
     indices, counts = np.unique(demonstrations.context_of, return_counts=True)
     enough = indices[counts >= per_context]
     if len(enough) < train_contexts:
+        most, each = choice(demonstrations)
         raise UserError(
             f"{train_contexts} training contexts with {per_context} demonstrations each were asked for, but only "
-            f"{len(enough)} contexts have that many; lower --train-contexts or --demos-per-context"
+            f"{len(enough)} have that many, and {most} have {each} or more: try --train-contexts {most} "
+            f"--demos-per-context {each}"
         )
     train = _in_turn(task, demonstrations.contexts, rng.permutation(enough))[:train_contexts]
     chosen = np.stack([rng.permutation(demonstrations.of(context))[:per_context] for context in train])
@@ -286,6 +304,7 @@ def split(
                 f"the test contexts have {test.shape[1]} numbers each where {task.name} has {task.context_dimension}: "
                 f"{', '.join(task.context_names)}"
             )
+        check_size(test, "the test contexts")
     else:
         if test_contexts < 0:
             raise UserError("the number of test contexts must not be negative")

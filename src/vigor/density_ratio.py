@@ -44,6 +44,7 @@ def initial(key: Array, settings: DensityRatio, demonstrations: Array) -> Networ
     It also knows what comes of these.
     """
     known = {}
+    networks.check_near(settings.near, demonstrations.shape[-1])
     if settings.outcome and settings.near:
         known["outcome"] = outcome.learn(settings.near, demonstrations)
     return training.initial(key, settings, demonstrations.shape[-1], **known)

@@ -20,5 +20,7 @@ def use_device(device: Device) -> None:
         jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
     try:
         jax.devices()
-    except RuntimeError:
+    except (RuntimeError, AssertionError):  # The latter where JAX has no program for the device at all.
+        if device == "auto":
+            raise UserError("JAX can use nothing that JAX_PLATFORMS names; unset it, or choose --device cpu") from None
         raise UserError(f"there is no {device} that JAX can use here; choose another --device") from None

@@ -52,6 +52,8 @@ class Trajectory:
     """[T, joint]"""
     accelerations: np.ndarray
     """[T, joint]"""
+    slowed_by: str | None = None
+    """The limit that makes it take longer than asked for, in words."""
 
 
 def clock(share: Array) -> Array:
@@ -93,12 +95,16 @@ def trajectory(
     """A solution sampled `rate` times a second, from rest to rest, slowed down as far as the robot needs.
 
     limits: whose joints, and how many seconds it takes at least; start_pose: [joint], where the robot is now.
-    Refuses, with the reason, what violates a limit.
+    Refuses, with the reason, what violates a limit other than velocity.
     """
     if not 0 < rate <= 10**4:
         raise UserError(f"the rate must be from 0 to 10,000 samples a second, not {rate:g}")
     if solution.violated is not None and not solution.violated.startswith("velocity"):
         raise UserError(f"this movement violates {solution.violated}; export another solution")
+    # The sentence names one violation only, in older plans the velocity before a keep-out.
+    for name, margin in solution.margins.items():
+        if name != "velocity" and margin < 0:
+            raise UserError(f"this movement violates {name} by {-margin:.3f}; export another solution")
     robot = limits.robot
     with jax.enable_x64(True):
         weights = jnp.asarray(solution.movement)
@@ -108,14 +114,18 @@ def trajectory(
             _check_positions(robot, place)
         if start_pose is not None:
             _check_start(names, place[0], np.asarray(start_pose, float))
-        seconds = limits.seconds if robot is None else max(limits.seconds, _shortest(robot, speed, push))
+        seconds, slowed_by = limits.seconds, None
+        if robot is not None:
+            shortest, limit = _shortest(robot, speed, push)
+            if shortest > seconds:
+                seconds, slowed_by = shortest, limit
         count = int(np.ceil(seconds * rate - 1e-9)) + 1
         if count > 10**6:
             raise UserError(f"this movement takes {seconds:.1f} s, over a million samples; lower the rate")
         times = np.arange(count) / rate
         seconds = float(times[-1])  # The last sample is the end: at most 1 / rate slower than asked for.
         place, speed, push = _sample(task, weights, times / seconds)
-    return Trajectory(names, times, place, speed / seconds, push / seconds**2)
+    return Trajectory(names, times, place, speed / seconds, push / seconds**2, slowed_by)
 
 
 def _check_positions(robot: Robot, place: np.ndarray) -> None:
@@ -145,27 +155,33 @@ def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) ->
         )
 
 
-def _shortest(robot: Robot, speed: np.ndarray, push: np.ndarray) -> float:
-    """Seconds in which a movement holds every speed and acceleration; speed, push: [T, joint] by the share of time."""
+def _shortest(robot: Robot, speed: np.ndarray, push: np.ndarray) -> tuple[float, str]:
+    """Seconds in which a movement holds every speed and acceleration, and the limit that needs them, in words.
+
+    speed, push: [T, joint] by the share of time.
+    """
     if robot.acceleration is None:
         raise UserError(f"nothing gives the acceleration limits of {robot.name}; give --acceleration")
-    fast = np.max(np.abs(speed) / np.array(robot.velocity))
-    hard = np.sqrt(np.max(np.abs(push) / np.array(robot.acceleration)))
-    return SAFETY * float(max(fast, hard))
+    fast = np.max(np.abs(speed), axis=0) / np.array(robot.velocity)
+    hard = np.sqrt(np.max(np.abs(push), axis=0) / np.array(robot.acceleration))
+    kind, needs = ("velocity", fast) if fast.max() > hard.max() else ("acceleration", hard)
+    return SAFETY * float(needs.max()), f"the {kind} limit of {robot.joints[int(needs.argmax())]}"
 
 
 # Files
 
 
 def write(path: Path, moved: Trajectory, kind: Format) -> None:
-    """Write a trajectory: a file, or for `mcap` a rosbag2 folder."""
+    """Write a trajectory: a new file, or for `mcap` a new rosbag2 folder."""
+    if path.exists():
+        raise UserError(f"{path} exists already; choose another --out")
     match kind:
         case "csv":
-            files.write_text(path, as_csv(moved))
+            files.write_text(path, as_csv(moved), new=True)
         case "json":
-            files.write_json(path, _as_json(moved))
+            files.write_json(path, _as_json(moved), new=True)
         case "ros2":
-            files.write_text(path, as_yaml(message(moved)))
+            files.write_text(path, as_yaml(message(moved)), new=True)
         case "mcap":
             _write_bag(path, moved)
         case _:
@@ -226,8 +242,6 @@ def _write_bag(path: Path, moved: Trajectory) -> None:
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise UserError('rosbags are written by a package; install it with: pip install "vigor[export]"') from None
-    if path.exists():
-        raise UserError(f"{path} exists already; choose another --out")
     store = get_typestore(Stores.ROS2_HUMBLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))

@@ -183,7 +183,7 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
     outlines = [task.outlines(contexts[index]) for index in shown]
     figure, panels = drawing.panels([*points, *drawing.outline_points(outlines)], regions)
     for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
-        drawing.title(views[0][1], f"context {index + 1}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
+        drawing.title(views[0][1], f"context {index}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
         drawing.draw_outlines(views[0][1], edges)
         for axes, ax in views:
             drawing.draw_regions(ax, axes, targets)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,6 +33,13 @@ def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) ->
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what `write_whole` left in a folder when its process was killed, and nothing else."""
+    for path in folder.glob(".*"):
+        if re.fullmatch(r"\..+\.\w{8}(\.\w+)?", path.name) and path.is_file():
+            path.unlink()
 
 
 def write_text(path: Path, text: str, new: bool = False) -> None:

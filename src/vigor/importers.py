@@ -56,6 +56,8 @@ def import_published(task: Task, path: Path, raw: bool = False) -> Demonstration
     contexts = files.read_array(source / "contexts.npy")
     movements = files.read_array(source / file)
     try:
+        if contexts.ndim < 2:
+            raise UserError(f"the contexts must have 2 axes or more; the shape is {contexts.shape}")
         movements = numbers(movements, axes, "the demonstrations")
         if movements.shape[-1] != last or len(contexts) < len(movements):
             raise UserError(
@@ -83,7 +85,7 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
     contexts.csv has a row for every context. demonstrations/<context>_<anything>.csv is one recording: a row a step, a
     column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
     """
-    recordings, context_of = [], []
+    recordings, context_of, names = [], [], []
     contexts = _read_csv(path / "contexts.csv")
     for file in sorted((path / "demonstrations").glob("*.csv")):
         index = file.stem.split("_")[0]
@@ -98,11 +100,12 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
         if len(recordings[-1]) < 2:
             raise UserError(f"{file} must have at least 2 steps")
         context_of.append(int(index))
+        names.append(file.name)
     if not recordings:
         raise UserError(
             f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
         )
-    return _imported(task, path, contexts, recordings, np.array(context_of, np.int64))
+    return _imported(task, path, contexts, recordings, np.array(context_of, np.int64), names)
 
 
 def _read_csv(path: Path) -> np.ndarray:
@@ -146,13 +149,24 @@ def import_npz(task: Task, path: Path) -> Demonstrations:
             recordings = cut(arrays["samples"], arrays.get("lengths"))
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    return _imported(task, path, arrays["contexts"], recordings, arrays["context_of"])
+    names = [f"recording {number}" for number in range(len(recordings))]
+    return _imported(task, path, arrays["contexts"], recordings, arrays["context_of"], names)
 
 
 def _imported(
-    task: Task, path: Path, contexts: np.ndarray, recordings: Sequence[np.ndarray], context_of: np.ndarray
+    task: Task,
+    path: Path,
+    contexts: np.ndarray,
+    recordings: Sequence[np.ndarray],
+    context_of: np.ndarray,
+    names: Sequence[str],
 ) -> Demonstrations:
+    """Preprocessed recordings; prints the name of each that is dropped."""
+
+    def report(number: int, missed: float) -> None:
+        print(f"{names[number]} is left out: its ProMP misses context {context_of[number]} by {missed:.3g}")
+
     try:
-        return preprocess(task, contexts, recordings, context_of, f"imported from {path.name}")
+        return preprocess(task, contexts, recordings, context_of, f"imported from {path.name}", report)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None

@@ -68,8 +68,7 @@ def initial(key: Array, architecture: Architecture, features: int) -> Parameters
 
     They are drawn evenly from +-1/sqrt(inputs of the layer), those of LSTM layers from +-1/sqrt(width).
     """
-    if features < len(architecture.near):
-        raise UserError(f"near has {len(architecture.near)} numbers for {features} descriptors; give it fewer")
+    check_near(architecture.near, features)
     width, lstm = architecture.width, architecture.network == "lstm"
     inputs = features + len(architecture.near) + 1
     shapes = []
@@ -139,6 +138,11 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
+
+
+def check_near(near: tuple[float, ...], features: int) -> None:
+    if features < len(near):
+        raise UserError(f"near has {len(near)} numbers for {features} descriptors; give it fewer")
 
 
 def magnified(near: tuple[float, ...], descriptors: Array) -> Array:

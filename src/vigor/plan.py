@@ -16,7 +16,7 @@ import numpy as np
 from vigor import checkpoints, constraints, density_ratio, policy_update, run, solutions
 from vigor.algorithm import Config
 from vigor.constraints import Bounds, Constraints
-from vigor.demonstrations import numbers
+from vigor.demonstrations import check_size, numbers
 from vigor.errors import UserError
 from vigor.mixture import Mixture
 from vigor.policies import Policies
@@ -103,7 +103,7 @@ class Planner:
 def load(folder: str | Path, every: int = 1) -> Planner:
     """A planner from the folder of a finished run.
 
-    every: replay every so manieth ensemble only, the last one among them; 2 takes half the time.
+    every: replay every n-th ensemble only, the last one among them; 2 takes half the time.
     """
     folder = Path(folder)
     setup, task, known = run.load_policies(folder)
@@ -120,7 +120,7 @@ def load(folder: str | Path, every: int = 1) -> Planner:
 
 
 def thin(ensembles: Any, every: int) -> Any:
-    """Every so manieth ensemble of [iteration, network, ...], the last one among them."""
+    """Every n-th ensemble of [iteration, network, ...], the last one among them."""
     return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
 
 
@@ -143,6 +143,18 @@ def free_path(folder: Path) -> Path:
     return path
 
 
+def save(made: Plans, folder: Path) -> Path:
+    """Write plans to the run's next free place, also where others write at the same moment; returns it."""
+    path = free_path(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        try:
+            made.save(path, new=True)
+            return path
+        except FileExistsError:
+            path = path.with_name(f"{int(path.stem) + 1}.json")
+
+
 def checked(task: Task, contexts: Any) -> np.ndarray:
     """Contexts [n, C] of a task, or a sentence about what is wrong with them."""
     contexts = numbers(np.atleast_2d(np.asarray(contexts)), 2, "the contexts")
@@ -151,4 +163,5 @@ def checked(task: Task, contexts: Any) -> np.ndarray:
         raise UserError(
             f"a context of {task.name} has {task.context_dimension} numbers ({names}), not {contexts.shape[1]}"
         )
+    check_size(contexts, "the contexts")
     return contexts

@@ -91,6 +91,13 @@ def preset(task: str, name: str = "default", method: str = "vigor") -> Any:
     raise UserError(f"there is no method {method!r}")
 
 
+def seen_through(descriptors: str, config: Any) -> Any:
+    """Settings for a set of descriptors: among joint angles there are no distances to magnify, or to come near."""
+    if descriptors != "angles" or not isinstance(config, algorithm.Config):
+        return config
+    return replace(config, density_ratio=replace(config.density_ratio, near=()))
+
+
 def _vigor(task: str, name: str) -> algorithm.Config:
     default = _VIGOR.get(task, algorithm.Config())
     if name == "default":

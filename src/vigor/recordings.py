@@ -21,11 +21,17 @@ ROUNDS = 30
 
 
 def preprocess(
-    task: Task, contexts: np.ndarray, recordings: Sequence[np.ndarray], context_of: np.ndarray, source: str
+    task: Task,
+    contexts: np.ndarray,
+    recordings: Sequence[np.ndarray],
+    context_of: np.ndarray,
+    source: str,
+    report: Callable[[int, float], None] = lambda number, missed: None,
 ) -> Demonstrations:
     """Fit ProMPs to recordings [T, dimensions] of any lengths, and keep those that succeed when rolled out.
 
     The rest before a movement is dropped, and its last pose held for a while, so that the fit ends near the goal.
+    report(number, missed): called for each that is not kept, with its number from 0 and how far it is from success.
     """
     if not len(recordings):
         raise UserError("there are no recordings to make demonstrations of; record at least one movement")
@@ -42,6 +48,8 @@ def preprocess(
             f"none of the {len(recordings)} recordings solves {task.name} (the best is {away.min():.3g} away); "
             "check units, context indices and the start pose"
         )
+    for number in np.setdiff1d(np.arange(len(recordings)), kept):
+        report(int(number), float(away[number]) - task.success_distance)
     if len(kept) < len(recordings):
         source = f"{source}, {len(kept)} of {len(recordings)} recordings kept"
     return Demonstrations(

@@ -30,7 +30,7 @@ def write_report(run_folder: Path) -> Path:
     if not (run_folder / "result.json").is_file():
         raise UserError(
             f"{run_folder / 'result.json'} does not exist: the run has not finished; finish it with "
-            f"`vigor train TASK --resume {run_folder}`, or name the folder of a finished run"
+            f"`vigor train --resume {run_folder}`, or name the folder of a finished run"
         )
     result, config = _read(run_folder / "result.json"), _read(run_folder / "config.json")
     title = f"{word(result.get('task'))}: {word(result.get('method'))}"

@@ -62,16 +62,19 @@ PANDA = Robot(
 """From the manufacturer's data sheet; the thickness is that of the slimmer half of its links."""
 
 
-def from_urdf(path: Path, joints: Sequence[str] = (), acceleration: float | None = None) -> Robot:
+def from_urdf(
+    path: Path, joints: Sequence[str] = (), acceleration: float | None = None, thickness: float = 0.0
+) -> Robot:
     """The limits that a URDF file gives, of the named joints or of all that move by themselves, in the file's order.
 
-    acceleration: largest of every joint, which a URDF file cannot say.
+    A URDF file says neither of these two. acceleration: largest of every joint. thickness: radius of the links around
+    the line from joint to joint, in metres; with 0, keep-outs are checked against bare lines.
     """
     try:
         root = ElementTree.parse(path).getroot()
     except FileNotFoundError:
         raise UserError(f"{path} does not exist") from None
-    except (OSError, ElementTree.ParseError) as error:
+    except (OSError, LookupError, ValueError, ElementTree.ParseError) as error:
         raise UserError(f"{path} is not a readable URDF file: {error}") from None
     if root.tag != "robot":
         raise UserError(f"{path} is not a URDF file: it describes a {root.tag!r} instead of a robot")
@@ -93,6 +96,7 @@ def from_urdf(path: Path, joints: Sequence[str] = (), acceleration: float | None
         position=tuple((low, high) for low, high, _ in limits),
         velocity=tuple(speed for _, _, speed in limits),
         acceleration=None if acceleration is None else (acceleration,) * len(names),
+        thickness=thickness,
     )
 
 

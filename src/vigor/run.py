@@ -29,7 +29,7 @@ from vigor.demonstrations import Demonstrations, Split
 from vigor.errors import UserError
 from vigor.methods import Method, method
 from vigor.policies import Learned
-from vigor.tasks import Task, load_task
+from vigor.tasks import Task, absolute, check_stored, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
 EVERY = 10
@@ -103,6 +103,7 @@ def prepare(setup: Setup) -> tuple[Task, Demonstrations, Split]:
 def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambda progress: None) -> dict[str, Any]:
     """Start a run in a new folder; returns its result."""
     claim(folder)
+    setup = dataclasses.replace(setup, task=absolute(setup.task))
     prepared = prepare(setup)
     # Settings that do not fit together show here, before there is a folder.
     way = method(setup.method)
@@ -134,7 +135,8 @@ def batch(way: Method, setups: Sequence[Setup], prepared: Sequence[tuple[Task, D
 def fingerprint(setup: Setup, shown: Demonstrations) -> str:
     """Of the demonstrations and of the task's file."""
     digest = hashlib.sha256()
-    for array in (shown.contexts, shown.context_of, shown.weights):
+    learned_from = shown.recordings if setup.raw and shown.recordings else (shown.weights,)
+    for array in (shown.contexts, shown.context_of, *learned_from):
         digest.update(np.ascontiguousarray(array).tobytes())
     file = Path(setup.task.rpartition(":")[0])
     if file.is_file():
@@ -198,8 +200,9 @@ def load_setup(folder: Path) -> Setup:
                 raise TypeError(f"{name} is {getattr(setup, name)!r}")
         if not isinstance(setup.test_contexts, int | list):
             raise TypeError(f"test_contexts is {setup.test_contexts!r}")
+        check_stored(setup.task, folder / CONFIG)
         return setup
-    except (TypeError, KeyError, ValueError, UserError) as error:
+    except (TypeError, KeyError, ValueError, AttributeError, UserError) as error:
         raise UserError(f"{folder / CONFIG} is damaged or of another version of vigor: {error}") from None
 
 
@@ -208,6 +211,10 @@ def _settings(kind: type, values: dict[str, Any]) -> Any:
     kinds = get_type_hints(kind)
     nested = {name: kinds[name] for name in values if dataclasses.is_dataclass(kinds.get(name))}
     plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    for name, value in plain.items():
+        allowed = {int: (int,), bool: (bool,), float: (int, float)}.get(kinds.get(name, Any))
+        if allowed and type(value) not in allowed:
+            raise TypeError(f"{name} is {value!r}")
     return kind(**plain | {name: _settings(part, values[name]) for name, part in nested.items()})
 
 
@@ -224,7 +231,7 @@ def _carry_on(
         if int(part.stem) > done:  # Written just before the run was killed; made again now.
             part.unlink()
     metrics = _read_metrics(folder, done)
-    last = metrics[-1]["test"] if metrics else {}
+    last = (metrics[-1]["test"] or metrics[-1]["train"]) if metrics else {}
     begun = time.perf_counter() - seconds
     with _interruptible() as interrupted:
         while done < steps:
@@ -250,7 +257,11 @@ def _carry_on(
                 }
                 metrics.append(row)
                 last = row["test"] or row["train"]
-                files.write_text(folder / METRICS, "".join(json.dumps(row) + "\n" for row in metrics))
+                try:
+                    lines = [json.dumps(row, allow_nan=False) + "\n" for row in metrics]
+                except ValueError:
+                    raise UserError(f"training has diverged by iteration {done}; lower --learning-rate") from None
+                files.write_text(folder / METRICS, "".join(lines))
                 current.save(folder / POLICIES)
             if networks:
                 checkpoints.keep_networks(folder, done, networks)
@@ -286,8 +297,8 @@ def _alone(folder: Path):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UserError(f"another process is training in {folder}; wait for it or choose another --out") from None
-        for leftover in (*folder.glob(".*"), *(folder / checkpoints.PARTS).glob(".*")):  # Of a process that was killed.
-            leftover.unlink()
+        for part in (folder, folder / checkpoints.PARTS):
+            files.remove_leftovers(part)
         yield
 
 

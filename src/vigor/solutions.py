@@ -21,7 +21,7 @@ from vigor.mixture import Mixture
 from vigor.policies import Policies
 from vigor.promp import rollout
 from vigor.robots import Robot
-from vigor.tasks import load_task
+from vigor.tasks import check_stored, load_task
 from vigor.tasks.task import Task
 
 FORMAT, VERSION = "vigor-plan", 1
@@ -72,7 +72,7 @@ class Plan:
     outside: float
     """How far the context lies beyond the training contexts, see `beyond`."""
     warning: str | None
-    """Says so in words if it is far out."""
+    """Says in words if it is far out, or if every movement begins in a keep-out."""
     solutions: tuple[Solution, ...]
     """One for each component, the best first."""
     samples: tuple[Solution, ...] = ()
@@ -103,8 +103,9 @@ class Plans:
     def load_task(self) -> Task:
         return load_task(self.task) if self.loaded is None else self.loaded
 
-    def save(self, path: Path) -> None:
-        files.write_json(path, _to_json(self))
+    def save(self, path: Path, new: bool = False) -> None:
+        """new: raise FileExistsError if there is such a file already."""
+        files.write_json(path, _to_json(self), new)
 
 
 def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, list[str | None]]:
@@ -159,6 +160,7 @@ def judge(
     found = _predict(task, contexts, movements, constraints, judged is not None)
     joints = np.asarray(rollout(task.promp, mixtures.means))
     outside, warnings = beyond(task, trained, contexts)
+    blocked = _blocked(task, constraints)
     plans = []
     for i in range(count):
         groups = evaluation.distinct_solutions(joints[i], task.distinct)
@@ -183,7 +185,8 @@ def judge(
         ranked, order = _rank(rows[:components])
         further = tuple(_renumber(row, order) for row in rows[components:])
         context = tuple(map(float, contexts[i]))
-        plans.append(Plan(context, float(outside[i]), warnings[i], ranked, further))
+        warning = "; ".join(said for said in (warnings[i], blocked) if said) or None
+        plans.append(Plan(context, float(outside[i]), warning, ranked, further))
     return tuple(plans)
 
 
@@ -220,6 +223,16 @@ def _predict(
             (distances[i], targets, constraint.smallest(constraints, own), constraint.violation(constraints, own))
         )
     return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
+def _blocked(task: Task, constraints: Constraints) -> str | None:
+    """Says in words if the pose that all movements start from is in a keep-out, so that none can avoid it."""
+    if not constraints.keep_out or task.promp.free_start:
+        return None
+    still = jnp.zeros((1, task.promp.weights))
+    found = constraint.margins(task, constraint.bounds(task, constraints), still)
+    inside = np.flatnonzero(np.asarray(found.clearance)[0] < 0)
+    return f"every movement starts inside keep-out {inside[0] + 1}; none can avoid it" if len(inside) else None
 
 
 def _rank(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
@@ -300,6 +313,7 @@ def load(path: Path) -> Plans:
             tuple(map(_plan, read["contexts"])),
             read["run"],
         )
+        check_stored(plans.task, path)
         task = plans.load_task()
         for plan in plans.plans:
             for solution in (*plan.solutions, *plan.samples):

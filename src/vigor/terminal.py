@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -158,7 +159,9 @@ def benchmark_table(rows: Sequence[Row]) -> None:
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     """Numbers, success and variety of demonstrations by context."""
     summary = demonstrations.summary(task, shown)
-    table = Table(title=f"{task.name}: {len(shown.context_of)} demonstrations, {shown.source}", title_justify="left")
+    table = Table(
+        title=f"{task.name}: {len(shown.context_of)} demonstrations, {escape(shown.source)}", title_justify="left"
+    )
     for name in ("context", "values", "demonstrations", "success", "distance", "distinct", "spread"):
         table.add_column(name, justify="left" if name == "values" else "right")
     for i, context in enumerate(summary.contexts):
@@ -180,10 +183,10 @@ def plans_table(task: Task, made: Plans) -> None:
     """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
     few = len(made.plans) <= 3
     table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
-    labels = [region.label for region in task.regions(np.asarray(made.plans[0].context))]
     table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
-    for name in ("", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
-        table.add_column(name, justify="right", min_width=11 if name in labels else 0)
+    labels = [f"{region.label}\nclosest, end" for region in task.regions(np.asarray(made.plans[0].context))]
+    for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
+        table.add_column(name, justify="right")
     for number, plan in enumerate(made.plans[:_ROWS], start=1):
         for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
             to_targets = (f"{away['closest']:.2f} {away['end']:.2f}" for away in solution.targets.values())

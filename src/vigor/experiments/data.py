@@ -1,5 +1,6 @@
 """The demonstrations that a benchmark's cells learn from, kept in its folder, where all workers find them."""
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from vigor import demonstrations, importers, recordings
 from vigor.demonstrations import Demonstrations
-from vigor.tasks import Task, load_task
+from vigor.tasks import TASKS, Task, absolute, load_task
 
 PUBLISHED = {"planar-reacher": ("published", "published-raw"), "panda-reacher": ("published",)}
 """What the authors published of a task."""
@@ -44,7 +45,9 @@ class Data:
         if kind != "own" and kind not in PUBLISHED[task]:
             return None
         loaded = load_task(task)
-        place = f"data/{kind}/{loaded.name}"
+        # Tasks of two files may have the same name.
+        apart = "" if task in TASKS else f"-{hashlib.sha256(absolute(task).encode()).hexdigest()[:8]}"
+        place = f"data/{kind}/{loaded.name}{apart}"
         if place not in self.known:
             self.known[place] = Placed(place, self._shown(loaded, kind, self.folder / place))
         placed = self.known[place]

@@ -17,7 +17,7 @@ from vigor.experiments.cell import Cell, setting, with_setting
 from vigor.experiments.data import Data, Placed
 from vigor.methods import METHODS, method
 from vigor.networks import Architecture
-from vigor.presets import preset
+from vigor.presets import preset, seen_through
 from vigor.run import Setup
 from vigor.tasks import TASKS, load_task
 
@@ -152,9 +152,8 @@ def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
     if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
         return []
     setup = with_setting(usual.setup, name, value)
-    if (name, value) == ("descriptors", "angles"):
-        # There are no distances to magnify.
-        setup = with_setting(setup, "density_ratio.near", ())
+    if name == "descriptors":
+        setup = replace(setup, config=seen_through(value, setup.config))
     if name == "density_ratio.network":
         # "Configured to be of similar size to the CNN" (appendix D).
         width = _similar_width(load_task(setup.task).features, usual.setup.config.density_ratio, value)

@@ -1,18 +1,22 @@
 """`vigor studio`: serves a session to browsers until it is interrupted."""
 
+import fcntl
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from vigor import demonstrations
 from vigor.errors import UserError
-from vigor.studio import guard
+from vigor.studio import guard, problems
 from vigor.tasks import load_task
 
 RATE = 50
 """Times a second that the robot moves."""
+LOCK = "studio.lock"
+"""In the folder that is served, and locked meanwhile."""
 WATCH = 0.5
 """Seconds from one look at a run to the next."""
 
@@ -31,9 +35,9 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
         def request_share_url(self, verbose: bool = True) -> None:
             """Any page could ask viser to publish the studio through a server of its makers; not this one."""
 
-    with guard.bind(host, port) as listening:
-        known = load_task(task)
-        imported = None if demos is None else demonstrations.load(demos, known)
+    known = load_task(task)
+    imported = None if demos is None else demonstrations.load(demos, known)
+    with guard.bind(host, port) as listening, _claim(out):
         session = Session(known, out, imported)
         try:
             watchman = guard.guard_for(host)
@@ -48,6 +52,21 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
             server.stop()
         finally:
             session.close()
+
+
+def _claim(folder: Path) -> BinaryIO:
+    """A file that locks a folder as long as it is open: two studios would write over each other's demonstrations."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("ab")
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written to: {error.strerror}; choose another --out") from None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise UserError(f"another studio is open in {folder}; use that one or choose another --out") from None
+    return file
 
 
 def _run(session: Any, scene: Any, panel: Any) -> None:
@@ -72,8 +91,19 @@ def _watch(ended: threading.Event, session: Any, scene: Any, panel: Any) -> None
     while not ended.wait(0.05):
         if time.monotonic() >= due:
             due = time.monotonic() + WATCH
-            session.watch()
+            _try(session.watch, session)
         if session.changes != seen:
             seen = session.changes
-            scene.draw_traces()
-            panel.refresh()
+            _try(scene.draw_traces, session)
+            _try(panel.refresh, session)
+
+
+def _try(action: Callable[[], None], session: Any) -> None:
+    """Do something; what goes wrong is said on the page, which goes on."""
+    try:
+        action()
+    except Exception as error:
+        said = problems.sentence(error)
+        if said != session.notice:  # Said once, though it may go wrong again and again.
+            problems.print_unexpected(error)
+            session.notice = said

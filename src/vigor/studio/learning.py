@@ -1,10 +1,13 @@
 """Training in a process of its own, which the studio starts, stops, resumes and watches through the files it writes."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,8 @@ class Progress:
 
     folder: Path
     running: bool
+    stopping: bool
+    """It runs, and was asked to stop."""
     finished: bool
     iterations: int
     """That it is to make."""
@@ -40,28 +45,34 @@ class Progress:
         return self.metrics[-1]["iteration"] if self.metrics else 0
 
 
-def choice(shown: Demonstrations) -> tuple[int, int]:
-    """How many contexts, and how many demonstrations of each, to learn from: as many demonstrations as can be had."""
-    counts = np.unique(shown.context_of, return_counts=True)[1]
-    return max(
-        ((int(np.sum(counts >= per)), int(per)) for per in np.unique(counts)), key=lambda pair: pair[0] * pair[1]
-    )
-
-
 class Learner:
-    """The runs in a folder, numbered; at most one of them is trained at a time."""
+    """The runs in a folder, numbered; at most one of them is trained at a time.
+
+    A run's process writes its own log and outlives a studio that is killed. It holds a lock on `N.pid`, inherited from
+    the studio that started it; by this lock the next studio knows that the run is under way.
+    """
 
     def __init__(self, task: str, folder: Path) -> None:
         self._task, self._folder = task, folder
         self._process: subprocess.Popen[bytes] | None = None
-        numbers = [int(path.name) for path in folder.glob("*") if path.name.isdigit() and path.is_dir()]
+        """None for a run that another studio has started."""
+        self._stopping = False
+        self._lines = 0
+        """Of the log, before this process."""
+        numbers = [
+            int(path.stem) for path in folder.glob("*") if path.stem.isdecimal() and (path.is_dir() or _held(path))
+        ]
         self._number = max(numbers, default=0)
+        found = task
+        with suppress(UserError):  # A run that has just begun, or is damaged, does not tell.
+            found = run.load_setup(self._run).task
+        if found != task:
+            raise UserError(f"{folder} holds runs of {found}, not of {task}; choose that task or another --out")
 
     @property
     def running(self) -> bool:
         """A process trains; one that only draws its report has finished."""
-        alive = self._process is not None and self._process.poll() is None
-        return alive and not (self._run / run.RESULT).exists()
+        return _held(self._pid) and not (self._run / run.RESULT).exists()
 
     @property
     def _run(self) -> Path:
@@ -74,15 +85,17 @@ class Learner:
         """
         if self.running:
             raise UserError("a run is under way; stop it first")
-        self._number += 1
-        test = self._folder / f"{self._number}-contexts.npz"
+        number = self._number + 1
+        test = self._folder / f"{number}-contexts.npz"
         files.write_arrays(test, {"contexts": contexts})
-        options = ["--iterations", str(iterations), "--test-contexts-file", str(test), "--out", str(self._run)]
+        out = self._folder / str(number)
+        options = ["--iterations", str(iterations), "--test-contexts-file", str(test), "--out", str(out)]
         if shown is not None:
-            copy = self._folder / f"{self._number}-demonstrations"
+            copy = self._folder / f"{number}-demonstrations"
             demonstrations.replace(shown, copy)
-            train, per = choice(shown)
+            train, per = demonstrations.choice(shown)
             options += ["--demos", str(copy), "--train-contexts", str(train), "--demos-per-context", str(per)]
+        self._number = number
         self._launch(["train", self._task, *options])
 
     def resume(self) -> None:
@@ -93,11 +106,13 @@ class Learner:
         self._launch(["train", "--resume", str(self._run)])
 
     def _launch(self, arguments: list[str]) -> None:
-        with self._log.open("wb") as log:
+        self._stopping, self._lines = False, len(_read(self._log).splitlines())
+        with self._log.open("ab") as log, self._pid.open("w") as pid:
+            fcntl.flock(pid, fcntl.LOCK_EX)  # For as long as the run, too, has the file open.
+            command = [sys.executable, "-m", "vigor", *arguments]
             # Its own group: Ctrl-C in the terminal ends the studio, which then stops the run by itself.
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "vigor", *arguments], stdout=log, stderr=log, process_group=0
-            )
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, process_group=0, pass_fds=(pid.fileno(),))
+            pid.write(str(self._process.pid))
         priority = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
         os.setpriority(os.PRIO_PROCESS, self._process.pid, priority)
 
@@ -105,39 +120,82 @@ class Learner:
     def _log(self) -> Path:
         return self._folder / f"{self._number}.log"
 
+    @property
+    def _pid(self) -> Path:
+        return self._folder / f"{self._number}.pid"
+
     def stop(self) -> None:
         """Ask the run to write a checkpoint and end."""
-        if self._process is not None and self.running:
-            self._process.send_signal(signal.SIGINT)
+        if self.running and not self._stopping:  # A second interrupt would end it without a checkpoint.
+            self._stopping = True
+            self._signal(signal.SIGINT)
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to the run's process, if it lives."""
+        pid = _read(self._pid)
+        if pid.isdecimal() and _held(self._pid):
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), number)
 
     def close(self) -> None:
         """Stop, and wait until the run has ended."""
         self.stop()
+        end = time.monotonic() + PATIENCE
+        while _held(self._pid) and time.monotonic() < end:
+            time.sleep(0.05)
+        self._signal(signal.SIGKILL)
         if self._process is not None:
-            try:
-                self._process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.wait()
 
     def progress(self) -> Progress | None:
         """Where the latest run stands; None if there is none."""
         if not self._number:
             return None
         running = self.running
-        metrics, iterations = [], 0
+        rows = (_row(line) for line in _read(self._run / run.METRICS).splitlines())
+        metrics = tuple(row for row in rows if row is not None)
         try:
-            if (self._run / run.METRICS).exists():
-                metrics = [json.loads(line) for line in (self._run / run.METRICS).read_text().splitlines()]
-            if (self._run / run.CONFIG).exists():
-                iterations = int(json.loads((self._run / run.CONFIG).read_text())["config"]["iterations"])
-        except (OSError, ValueError, KeyError, TypeError):
-            metrics = []
+            iterations = int(json.loads(_read(self._run / run.CONFIG))["config"]["iterations"])
+        except (ValueError, KeyError, TypeError):
+            iterations = 0
         finished = (self._run / run.RESULT).exists()
-        return Progress(self._run, running, finished, iterations, tuple(metrics), self._problem(running, finished))
+        problem = None if running or finished else self._problem()
+        return Progress(self._run, running, running and self._stopping, finished, iterations, metrics, problem)
 
-    def _problem(self, running: bool, finished: bool) -> str | None:
-        if running or finished or self._process is None or self._process.returncode in (0, 130, -signal.SIGINT):
+    def _problem(self) -> str | None:
+        code = None if self._process is None else self._process.poll()
+        if code in (None, 0, 130, -signal.SIGINT):
             return None
-        said = self._log.read_text(errors="replace").strip().splitlines()
-        return said[-1].removeprefix("vigor: ") if said else f"it ended with code {self._process.returncode}"
+        said = [line for line in _read(self._log).splitlines()[self._lines :] if line.strip()]
+        return said[-1].removeprefix("vigor: ") if said else f"it ended with code {code}"
+
+
+def _held(path: Path) -> bool:
+    """Whether a process holds the lock of a file."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _read(path: Path) -> str:
+    """The text of a file; empty if there is none."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    """An evaluation, with all that the page shows of it; None if it is damaged."""
+    try:
+        row: dict[str, Any] = json.loads(line)
+        shown = [row["train"]["success_mixture"], (row["test"] or row["train"])["success_mixture"]]
+        fine = isinstance(row["iteration"], int) and all(isinstance(value, int | float) for value in shown)
+        return row if fine else None
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import viser
 
-from vigor.errors import UserError
 from vigor.figures import PALETTE
 from vigor.presets import preset
+from vigor.run import EVERY
+from vigor.studio import problems
+from vigor.studio.learning import Progress
 from vigor.studio.session import ITERATIONS, Session
 
 GREEN, RED, GREY = "#26a65b", "#d64541", "#b9bec6"
@@ -23,6 +25,16 @@ def light(colour: str, text: str) -> str:
 
 def say(text: str) -> str:
     return f'<div style="font-size:.875em;padding:0 1em .3em 1em">{escape(text)}</div>'
+
+
+def state_of(progress: Progress) -> str:
+    """Where a run stands, in words."""
+    if progress.running:
+        first = f"compiling, and the first {EVERY} iterations"
+        state = "stopping" if progress.stopping else "learning" if progress.metrics else first
+    else:
+        state = "finished" if progress.finished else progress.problem or "stopped"
+    return f"{state}, iteration {progress.iteration} of {progress.iterations}" if progress.metrics else state
 
 
 class Panel:
@@ -58,10 +70,11 @@ class Panel:
             self._bar: Any = gui.add_progress_bar(0)
             self._figures = gui.add_html("")
             self._curve = gui.add_uplot(
-                (np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([0.0, 0.0])),
+                (np.zeros(0), np.zeros(0), np.zeros(0)),
                 ({"label": "iteration"}, {"label": "training", "stroke": GREY, "width": 2},
                  {"label": "context on screen at start", "stroke": PALETTE[0], "width": 2}),
                 title="success of a sample", scales={"x": {"time": False}, "y": {"range": (0, 1)}}, aspect=1.7,
+                visible=False,
             )  # fmt: skip
         with tabs.add_tab("Plan"):
             self._plans = gui.add_html("")
@@ -98,8 +111,9 @@ class Panel:
                 return
             try:
                 action(event.client)
-            except UserError as error:
-                event.client.add_notification("", str(error), color="red", auto_close_seconds=8)
+            except Exception as error:
+                problems.print_unexpected(error)
+                event.client.add_notification("", problems.sentence(error), color="red", auto_close_seconds=8)
 
         return act
 
@@ -112,9 +126,10 @@ class Panel:
         return SOURCES.get(self._source.value, "")
 
     def _download(self, client: Any) -> None:
-        path = self._session.export_plan(self._place(self._rank))
+        path, holds = self._session.export_plan(self._place(self._rank))
         client.send_file_download(path.name, path.read_bytes())
-        client.add_notification("", f"exported to {path}", auto_close_seconds=8)
+        said = f"exported to {path}" + ("" if holds else "; this plan is predicted to fail")
+        client.add_notification("", said, color=None if holds else "red", auto_close_seconds=8)
 
     # From moment to moment
 
@@ -147,6 +162,7 @@ class Panel:
         with session.lock:
             context, shown = session.context, session.library.current
             index, count = session.library.find(context), len(session.numbers)
+            recording = session.recorder.active
         names = [] if shown is None else [
             f"{i + 1}: {len(shown.of(i))} demonstration{'' if len(shown.of(i)) == 1 else 's'}"
             for i in range(len(shown.contexts))
@@ -156,8 +172,8 @@ class Panel:
         _choose(self._context, [*names, "new: not demonstrated yet"], len(names) if index is None else index)
         _choose(self._which, [f"{i + 1} of {count}" for i in range(count)] or ["none"], count - 1)
         for widget in (self._play, self._delete):
-            widget.disabled = not count
-        self._undo.disabled = not session.library.can_undo
+            widget.disabled = recording or not count
+        self._undo.disabled = recording or not session.library.can_undo
         self._show_progress()
         self._show_plans()
 
@@ -165,19 +181,18 @@ class Panel:
         progress = self._session.progress
         running = progress is not None and progress.running
         self._learn.visible, self._halt.visible = not running, running
+        self._halt.disabled = progress is not None and progress.stopping
         self._resume.visible = bool(progress and not running and not progress.finished and progress.iterations)
         if progress is None:
             return
         self._bar.value = min(100.0, 100 * progress.iteration / max(1, progress.iterations))
         self._bar.animated = running
-        state = "finished" if progress.finished else "learning" if running else progress.problem or "stopped"
-        if running and not progress.metrics:
-            state = "compiling"
-        self._figures.content = say(f"{state}, iteration {progress.iteration} of {progress.iterations}")
-        if progress.metrics:
-            rows = progress.metrics
+        self._figures.content = say(state_of(progress))
+        rows = progress.metrics
+        if rows:
             curves = [[(row[part] or row["train"])["success_mixture"] for row in rows] for part in ("train", "test")]
             self._curve.data = tuple(np.array(x, float) for x in ([row["iteration"] for row in rows], *curves))
+        self._curve.visible = bool(rows)
 
     def _show_plans(self) -> None:
         session = self._session

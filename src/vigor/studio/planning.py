@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from vigor import plan
-from vigor.errors import UserError
 from vigor.solutions import Plans
+from vigor.studio import problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,8 @@ class PlanningThread:
             try:
                 if planner is None or planner.folder != run:
                     planner = plan.load(run)
-                made = planner.plan(context)
-                self._answer(Answer(context, made, time.perf_counter() - begun))
-            except UserError as error:
-                self._answer(Answer(context, None, time.perf_counter() - begun, str(error)))
+                answer = Answer(context, planner.plan(context), time.perf_counter() - begun)
+            except Exception as error:  # Whatever it is, the next context is planned for.
+                problems.print_unexpected(error)
+                answer = Answer(context, None, time.perf_counter() - begun, problems.sentence(error))
+            self._answer(answer)

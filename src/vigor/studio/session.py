@@ -16,7 +16,7 @@ from vigor.errors import UserError
 from vigor.promp import rollout
 from vigor.run import POLICIES
 from vigor.solutions import Plan
-from vigor.studio import fitting, incoming, stage
+from vigor.studio import fitting, incoming, problems, stage
 from vigor.studio.learning import Learner, Progress
 from vigor.studio.library import Library
 from vigor.studio.planning import Answer, PlanningThread
@@ -121,8 +121,9 @@ class Session:
         if self.recorder.seconds >= LONGEST - 0.1:
             try:
                 self.finish()
-            except UserError as error:
-                self.notice = str(error)
+            except Exception as error:  # Whatever it is, time goes on.
+                problems.print_unexpected(error)
+                self.notice = problems.sentence(error)
 
     def _play_on(self, now: float) -> None:
         assert self._film is not None
@@ -247,6 +248,7 @@ class Session:
             self._path = [self.picture.points[-1]]
             self.recorder.start()
             self.notice = "Recording: drag the robot, then stop."
+            self.changes += 1
 
     def finish(self) -> None:
         """Stop, and save the recording if it solves the context."""
@@ -260,6 +262,7 @@ class Session:
                 recording = self.recorder.finish()
             finally:
                 self.stage.reset()
+                self.changes += 1
         if not solved:
             raise UserError(f"not saved: the movement ends {miss:.2g} short of solving the context")
         self.library.add(context, recording)
@@ -273,6 +276,7 @@ class Session:
             self._drag = self._aim = None
             self.stage.reset()
             self.notice = "Discarded."
+            self.changes += 1
 
     def undo(self) -> None:
         """Take back the last demonstration that was saved or deleted."""
@@ -314,6 +318,7 @@ class Session:
 
     def delete_demonstration(self, place: int) -> None:
         with self.lock:
+            self._refuse_while_recording()
             numbers = self.numbers
             if not 0 <= place < len(numbers):
                 raise UserError("this context has no demonstration to delete")
@@ -339,9 +344,9 @@ class Session:
         if bounded is None:
             raise UserError(f"iterations must be a number from {ITERATIONS[0]} to {ITERATIONS[1]}")
         with self.lock:
-            self.answer, self.learned, self._policies = None, (), None
             # What is on the screen is learned for too, demonstrated or not, so that there is something to see.
             self.learner.start(shown, self.context[None], bounded)
+            self.answer, self.learned, self._policies = None, (), None
             self.changes += 1
 
     def stop_learning(self) -> None:
@@ -362,18 +367,21 @@ class Session:
             if before != progress:
                 self.changes += 1
             if before is None or (before.iteration, before.folder) != (progress.iteration, progress.folder):
-                path = progress.folder / POLICIES
-                self._policies = policies.load(path) if path.exists() else None
+                path, self._policies = progress.folder / POLICIES, None
+                try:
+                    self._policies = policies.load(path) if path.exists() else None
+                except UserError as error:
+                    self.notice = str(error)
                 self._look_at_policies()
             if self._drag is None and not self.planning.busy:
                 self._ask()
 
     def _look_at_policies(self) -> None:
         self.learned, known = (), self._policies
-        if not isinstance(known, policies.Policies):
+        if not isinstance(known, policies.Policies) or not known.fits(self.task):
             return
         same = np.flatnonzero(np.all(np.abs(known.contexts - self.context) < 1e-6, axis=1))
-        if len(same) and known.mixtures.means.shape[2] == self.task.promp.weights:
+        if len(same):
             means, weights = (
                 np.asarray(part[same[0]]) for part in (known.mixtures.means, np.exp(known.mixtures.log_weights))
             )
@@ -416,16 +424,18 @@ class Session:
             weights = np.array(made.solutions[rank].movement)
         self._play(weights)
 
-    def export_plan(self, rank: int) -> Path:
-        """Write a solution as a table for a robot, and the plan that it is of; returns the table's path."""
+    def export_plan(self, rank: int) -> tuple[Path, bool]:
+        """Write a solution as a table for a robot, and the plan that it is of.
+
+        Returns the table's path, and whether the solution is predicted to solve its context within the limits.
+        """
         with self.lock:
             answer = self.answer
         if answer is None or answer.plans is None or not 0 <= rank < len(answer.plans.plans[0].solutions):
             raise UserError("there is no plan to export; learn first, then drag a target")
         solution = answer.plans.plans[0].solutions[rank]
         moved = export.trajectory(self.task, solution, answer.plans.constraints)
-        path = plan.free_path(Path(answer.plans.run))
-        answer.plans.save(path)
+        path = plan.save(answer.plans, Path(answer.plans.run))
         table = path.with_name(f"{path.stem}_1_{rank + 1}.csv")
         export.write(table, moved, "csv")
-        return table
+        return table, solution.holds
