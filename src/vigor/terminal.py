@@ -141,8 +141,7 @@ def benchmark_table(rows: Sequence[Row]) -> None:
     table = Table(title="success of the best component, test contexts", title_justify="left")
     for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
         table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
-    comparable = tables.usual(tables.groups(rows))
-    for title, group in ((title, group) for title, groups in comparable.items() for group in groups):
+    for title, group in tables.titled(tables.groups(rows)):
         success, theirs = group.summary("success"), group.paper("success")
         table.add_row(
             title,

@@ -77,7 +77,7 @@ def _overview(found: Sequence[Group]) -> str:
     head = ["task", "method", "seeds", "success", "paper", "mixture", "components, ranked (%)", "distance", "paper"]
     head += ["working", "distinct", "seconds"]
     rows = []
-    for name, group in ((name, group) for name, groups in tables.usual(found).items() for group in groups):
+    for name, group in tables.titled(found):
         theirs, far = group.paper("success"), group.paper("distance")
         rows.append(
             [
@@ -173,10 +173,9 @@ def _contexts(folder: Path, found: Sequence[Group]) -> list[str]:
 def _ablations(folder: Path, found: Sequence[Group]) -> list[str]:
     """Bars of every method with ablations, and what became of the paper's findings."""
     parts = []
-    for reference in (group for groups in tables.usual(found).values() for group in groups):
+    for title, reference in tables.titled(found):
         settings = [name for name in _varied(found) if len(tables.ablation(found, reference, name)) > 1]
         if settings and reference.task != "box-pusher":
-            title = tables.title(found, reference)
             path = folder / "figures" / f"{_file(title)}_{reference.method}_ablations.png"
             figures.save(charts.bars(found, reference, settings), path)
             body = picture(path, "As in the paper's Figures 13 to 16.") + _ablation_table(found, reference, settings)

@@ -108,12 +108,16 @@ def title(found: Sequence[Group], group: Group) -> str:
     return f"{group.task}{source}{' (quick)' if group.quick else ''}"
 
 
+def titled(found: Sequence[Group]) -> list[tuple[str, Group]]:
+    """Groups with the usual settings, each with its title."""
+    return [(title(found, group), group) for group in found if not group.varied]
+
+
 def usual(found: Sequence[Group]) -> dict[str, list[Group]]:
     """Groups with the usual settings that can be compared, by title."""
     comparable: dict[str, list[Group]] = {}
-    for group in found:
-        if not group.varied:
-            comparable.setdefault(title(found, group), []).append(group)
+    for name, group in titled(found):
+        comparable.setdefault(name, []).append(group)
     return comparable
 
 
@@ -212,7 +216,7 @@ def markdown(found: Sequence[Group]) -> str:
         "ours",
     ]
     lines = [head, ["---"] * len(head)]
-    for name, group in ((name, group) for name, groups in usual(found).items() for group in groups):
+    for name, group in titled(found):
         success, distance = group.summary("success"), group.summary("distance")
         theirs, far = group.paper("success"), group.paper("distance")
         lines.append(
