@@ -181,7 +181,7 @@ def _bar(ax: Axes, at: float, group: Group, fill: str) -> None:
     ranked = group.ranked
     for rank, rate in enumerate(ranked):
         ax.bar(at, rate, 0.7, color="white", linewidth=0, zorder=2 + rank / 100)
-        alpha = 0.3 + 0.7 * rank / max(len(ranked) - 1, 1)
+        alpha = 1 - 0.7 * (len(ranked) - 1 - rank) / max(len(ranked) - 1, 1)
         ax.bar(at, rate, 0.7, color=fill, alpha=alpha, linewidth=0, zorder=2.005 + rank / 100)
     best = group.summary("success")
     ax.plot([at - 0.35, at + 0.35], [best.mean] * 2, color="black", linewidth=2, zorder=4, solid_capstyle="butt")

@@ -96,7 +96,8 @@ def groups(rows: Sequence[Row]) -> list[Group]:
     def place(group: Group) -> tuple[Any, ...]:
         known = tasks.index(group.task) if group.task in tasks else len(tasks)
         order = methods.index(group.method) if group.method in methods else len(methods)
-        return known, group.task, group.quick, bool(group.varied), order, group.method, group.varied
+        task = known, group.task, group.quick, group.demonstrations
+        return *task, bool(group.varied), order, group.method, group.varied
 
     return sorted((Group(tuple(rows)) for rows in together.values()), key=place)
 
