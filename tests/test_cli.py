@@ -1,6 +1,7 @@
 """The command line: what users type, and bad input: one sentence, exit code 2, nothing written."""
 
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -171,6 +172,7 @@ def test_a_second_studio_on_the_same_port_is_refused(tmp_path, capsys):
     assert f"port {port} is taken" in said
     assert "--port" in said
     assert "the studio shows" in refused(capsys, "studio", TASK, "--port", 0)
+    assert not Path(TASK).exists()
     assert "there is no task" in refused(capsys, "studio", "planar", "--port", 0)
     assert "does not exist" in refused(capsys, "studio", "planar-reacher", "--port", 0, "--demos", "none")
     assert not list(tmp_path.iterdir())

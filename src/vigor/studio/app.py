@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from vigor import demonstrations
 from vigor.errors import UserError
-from vigor.studio import guard, problems
+from vigor.studio import guard, problems, stage
 from vigor.tasks import load_task
 
 RATE = 50
@@ -36,6 +36,7 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
             """Any page could ask viser to publish the studio through a server of its makers; not this one."""
 
     known = load_task(task)
+    stage.check(known)  # Before there is a folder.
     imported = None if demos is None else demonstrations.load(demos, known)
     with guard.bind(host, port) as listening, _claim(out):
         session = Session(known, out, imported)

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from vigor.errors import UserError
-from vigor.tasks.task import Task
+from vigor.tasks import TASKS, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,17 +107,23 @@ class Stage(Protocol):
         """How far this is from solving the context."""
 
 
+def check(task: Task) -> None:
+    """Refuse a task that has no stage."""
+    if task.name not in TASKS:
+        raise UserError(f"the studio shows planar-reacher, panda-reacher and box-pusher, not {task.name}")
+
+
 def load(task: Task) -> Stage:
     """The stage of a task."""
     from vigor.studio import arm
 
+    check(task)
     match task.name:
         case "planar-reacher":
             return arm.planar(task)
         case "panda-reacher":
             return arm.panda(task)
-        case "box-pusher":
+        case _:
             from vigor.studio import pusher
 
             return pusher.Pusher(task)
-    raise UserError(f"the studio shows planar-reacher, panda-reacher and box-pusher, not {task.name}")
