@@ -10,7 +10,7 @@ test: .venv/installed-test  ## All checks: style, types, tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist worksteal
 
 bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
 	$(BIN)/python benchmarks/speed.py --quick

@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import algorithm, demonstrations
-from vigor.presets import preset
+from vigor.demonstrations import dataset as demonstrations
+from vigor.learning import algorithm
+from vigor.runs.presets import preset
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import geometry, pushes
 

@@ -43,11 +43,11 @@ def vigor_curve(seed: int) -> list[float]:
     import jax
     import jax.numpy as jnp
 
-    from vigor import actors, evaluation, policies
-    from vigor.baselines import gail
+    from vigor.baselines import actors, gail
     from vigor.baselines.steps import Shown
-    from vigor.kinematics import path
-    from vigor.promp import ProMP
+    from vigor.evaluation import evaluation, policies
+    from vigor.motion.kinematics import path
+    from vigor.motion.promp import ProMP
     from vigor.tasks import Task
 
     task = Task(

@@ -17,9 +17,12 @@ from pathlib import Path
 
 import jax
 
-from vigor import __version__, algorithm, demonstrations, recordings
-from vigor.methods import method
-from vigor.presets import preset
+from vigor import __version__
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
+from vigor.learning import algorithm
+from vigor.runs.methods import method
+from vigor.runs.presets import preset
 from vigor.tasks import load_task
 
 

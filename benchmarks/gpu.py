@@ -16,9 +16,12 @@ import jax
 import numpy as np
 
 from speed import REACHERS, batch, compiled_start
-from vigor import __version__, algorithm, evaluation, importers
-from vigor.policies import Policies
-from vigor.presets import preset
+from vigor import __version__
+from vigor.demonstrations import importers
+from vigor.evaluation import evaluation
+from vigor.evaluation.policies import Policies
+from vigor.learning import algorithm
+from vigor.runs.presets import preset
 from vigor.tasks import load_task
 
 WHAT = {"one run": 1.0, "ten runs": 1.0, "a thousand contexts": 0.1}

@@ -21,14 +21,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import __version__, algorithm, constraints, demonstrations, evaluation, importers
-from vigor.constraints import Sphere
-from vigor.demonstrations import Demonstrations, Split
-from vigor.plan import Planner, thin
-from vigor.policies import Policies
-from vigor.presets import preset
-from vigor.run import Setup
-from vigor.solutions import Plan
+from vigor import __version__
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations.dataset import Demonstrations, Split, importers
+from vigor.evaluation import evaluation
+from vigor.evaluation.policies import Policies
+from vigor.learning import algorithm
+from vigor.motion.shapes import Sphere
+from vigor.planning import constraints
+from vigor.planning.planner import Planner, thin
+from vigor.planning.plans import Plan
+from vigor.runs.presets import preset
+from vigor.runs.run import Setup
 from vigor.tasks import Task, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")

@@ -22,8 +22,8 @@ from vigor.experiments import cell, statistics
 from vigor.experiments.cell import Cell, with_setting
 from vigor.experiments.data import Data
 from vigor.experiments.suites import REACHERS
-from vigor.presets import preset
-from vigor.run import Setup
+from vigor.runs.presets import preset
+from vigor.runs.run import Setup
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},

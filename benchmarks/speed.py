@@ -24,21 +24,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import (
-    __version__,
-    algorithm,
-    batching,
-    demonstrations,
-    density_ratio,
-    evaluation,
-    importers,
-    mixture,
-    policy_update,
-    recordings,
-)
-from vigor.demonstrations import Demonstrations
-from vigor.policies import Policies
-from vigor.presets import preset
+from vigor import __version__
+from vigor.basics import batching
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations.dataset import Demonstrations, importers
+from vigor.evaluation import evaluation
+from vigor.evaluation.policies import Policies
+from vigor.learning import algorithm, density_ratio, mixture, policy_update
+from vigor.runs.presets import preset
 from vigor.tasks import Task, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")

@@ -17,7 +17,8 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from studio_page import Hand, browser, studio
-from vigor import demonstrations, recordings
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
 from vigor.studio import stage
 from vigor.tasks import load_task
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from vigor.descriptors import Motion, distance, distance_to, squared_acceleration, squared_velocity
-from vigor.kinematics import path
-from vigor.promp import ProMP
+from vigor.motion.descriptors import Motion, distance, distance_to, squared_acceleration, squared_velocity
+from vigor.motion.kinematics import path
+from vigor.motion.promp import ProMP
 from vigor.tasks import Region, Task
 
 GOAL = (1.5, 0.0)

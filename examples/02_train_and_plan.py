@@ -8,7 +8,9 @@ RUN is a new folder for the run, runs/example by default. The examples that foll
 import sys
 from pathlib import Path
 
-from vigor import algorithm, plan, run
+from vigor.learning import algorithm
+from vigor.planning import planner as plan
+from vigor.runs import run
 
 TASK = f"{Path(__file__).with_name('01_own_task.py')}:TASK"
 

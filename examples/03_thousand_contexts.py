@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import plan
+from vigor.planning import planner as plan
 
 
 def main(folder: Path, count: int = 1000) -> float:

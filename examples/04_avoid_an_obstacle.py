@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import constraints, figures, plan
-from vigor.constraints import Sphere
-from vigor.solutions import Plan
+from vigor.motion.shapes import Sphere
+from vigor.planning import constraints
+from vigor.planning import planner as plan
+from vigor.planning.plans import Plan
+from vigor.reports import figures
 
 CONTEXT = (0.42, -0.08, 1.0, 0.05)
 

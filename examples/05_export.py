@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import export, robots, solutions
+from vigor.motion import robots
+from vigor.planning import export
+from vigor.planning import plans as solutions
 
 URDF = """<robot name="table">
   <joint name="x" type="prismatic"><limit lower="-1" upper="2" velocity="0.5" effort="10"/></joint>

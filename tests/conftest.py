@@ -1,117 +1,18 @@
-"""What several tests share: a small task with small settings, quick compilation, and where the published data lies."""
+"""Fixtures of all tests, and one cache of compiled programs for all workers and for the processes that tests start."""
 
-from functools import partial
+import os
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-import optax
 import pytest
 
-from vigor import cli, networks
-from vigor.descriptors import distance_to, squared_acceleration, squared_velocity
-from vigor.kinematics import path
-from vigor.promp import ProMP
-from vigor.tasks import Task
+_CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
+os.environ["XDG_CACHE_HOME"] = str(_CACHE)  # Before anything is compiled, and for processes to come.
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
-SHARED = Path(__file__).parents[2] / "shared"
+from vigor.basics.device import use_device  # noqa: E402
 
-SMALL = {
-    "--train-contexts": "2",
-    "--test-contexts": "2",
-    "--demos-per-context": "3",
-    "--components": "2",
-    "--samples": "20",
-    "--networks": "2",
-    "--width": "8",
-    "--layers": "1",
-    "--epochs": "12",
-}
-"""Options that make `vigor train` fast and poor."""
+use_device("cpu")
 
-
-def movement(goal: tuple[float, float], rest: int = 0, steps: int = 40) -> np.ndarray:
-    """A smooth recording [rest + steps, 2] from the origin to a goal."""
-    time = np.linspace(0.0, 1.0, steps)[:, None]
-    return np.concatenate([np.zeros((rest, 2)), (3 * time**2 - 2 * time**3) * np.asarray(goal)])
-
-
-def bent_movements(rng: np.random.Generator, goal: np.ndarray, count: int) -> list[np.ndarray]:
-    """Recordings [T, 2] that end near a goal, each bent to a side."""
-    bend = np.sin(np.linspace(0.0, np.pi, 40))[:, None] ** 2
-    return [movement(goal + rng.normal(0, 0.02, 2)) + bend * rng.normal(0, 0.2, 2) for _ in range(count)]
-
-
-POINT = Task(
-    name="point",
-    promp=ProMP(bases=4, dimensions=2, steps=25),
-    context_names=("x", "y"),
-    sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
-    kinematics=path,
-    descriptors=(distance_to(slice(0, 2)), squared_velocity, squared_acceleration),
-    distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1),
-    generate=bent_movements,
-)
-"""A point ends within .1 of its context."""
-
-
-STEPS, FEATURES = 7, 2
-"""Of descriptors for small networks."""
-
-# Compilation takes longer than what small networks do: ask for little of it.
-quick = partial(
-    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-)
-logits = quick(networks.logits, static_argnums=1)
-
-
-def some_descriptors(count: int = 4, steps: int = STEPS, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=(count, steps, FEATURES)).astype(np.float32)
-
-
-def constant_network(width: int, output_bias: float) -> networks.Parameters:
-    """An MLP: every hidden unit is 1 whatever the input, and so is every logit `output_bias`."""
-    return {
-        "layers": [{"weight": jnp.zeros((FEATURES + 1, width)), "bias": jnp.ones(width)}],
-        "output": {"weight": jnp.zeros((width, 1)), "bias": jnp.full(1, output_bias)},
-    }
-
-
-def output_gradient(optimiser) -> dict[str, np.ndarray]:
-    """The gradient of the loss by the output layer, which Adam's first moment holds after one step."""
-    return jax.tree.map(lambda moment: np.asarray(moment) / 0.1, optax.tree.get(optimiser, "mu")["output"])
-
-
-def member(tree, i: int):
-    """One network, or one run, of a batch."""
-    return jax.tree.map(lambda leaf: leaf[i], tree)
-
-
-def stacked(trees):
-    """A batch of networks or runs."""
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
-
-
-def assert_same(one, other, **tolerance) -> None:
-    """Two trees of arrays are the same."""
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
-
-
-def small(**changes: str) -> list[str]:
-    """The small options as words; a change to None leaves one out."""
-    options = SMALL | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
-    return [word for option, value in options.items() if value is not None for word in (option, value)]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _compilation_cache(tmp_path_factory: pytest.TempPathFactory):
-    """The command line keeps compiled programs; here in a folder of the test's own."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
-    yield
-    patch.undo()
+from helpers import SHARED  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -121,14 +22,3 @@ def published() -> Path:
     if not folder.exists():
         pytest.skip("the published demonstrations are not here (../shared/published)")
     return folder
-
-
-def refused(capsys, *arguments) -> str:
-    """The one sentence with which a command is refused."""
-    with pytest.raises(SystemExit) as stop:
-        cli.main(list(map(str, arguments)))
-    assert stop.value.code == 2
-    said = capsys.readouterr().err.strip()
-    assert said.startswith("vigor: ")
-    assert "\n" not in said
-    return said

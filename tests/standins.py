@@ -7,10 +7,15 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.experiments import runner
 from vigor.experiments.cell import Cell
+from vigor.experiments.data import Placed
 from vigor.experiments.store import Store
-from vigor.run import Setup
+from vigor.runs.run import Setup
+from vigor.tasks import load_task
 
 
 def cells(count, **changes):
@@ -71,6 +76,22 @@ def lines(folder):
     """Rows, but for when, where and how long."""
     rows = Store(folder).rows()
     return [{name: value for name, value in row.items() if name not in ("seconds", "date")} for row in rows]
+
+
+class FakeData:
+    """Demonstrations that say nothing: a number of contexts with ten each."""
+
+    def __init__(self, contexts=30, recordings=True):
+        self.contexts, self.recordings = contexts, recordings
+
+    def of(self, name, raw=False):
+        task = load_task(name)
+        if raw and not self.recordings:
+            return None
+        context_of = np.repeat(np.arange(self.contexts), 10)
+        contexts = np.zeros((self.contexts, task.context_dimension))
+        weights = np.full((len(context_of), task.promp.weights), float(raw))
+        return Placed(f"data/fake/{name}", Demonstrations(name, contexts, context_of, weights, None, "fake"))
 
 
 def main():

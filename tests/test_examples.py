@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import EXAMPLE
-from vigor import solutions
+from helpers import EXAMPLE
+from vigor.planning import plans as solutions
 
 
 def example(name: str) -> dict:

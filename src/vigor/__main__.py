@@ -1,5 +1,5 @@
 """`python -m vigor`: the command line."""
 
-from vigor.cli import main
+from vigor.cli.main import main
 
 main()

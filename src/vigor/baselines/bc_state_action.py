@@ -8,12 +8,12 @@ from functools import partial
 
 import jax
 
-from vigor.actors import Actor
 from vigor.baselines import cloning
+from vigor.baselines.actors import Actor
 from vigor.baselines.cloning import Cloning, State
 from vigor.baselines.steps import Shown
-from vigor.batching import each
-from vigor.stepwise import View
+from vigor.baselines.stepwise import View
+from vigor.basics.batching import each
 from vigor.tasks.task import Task
 
 Array = jax.Array

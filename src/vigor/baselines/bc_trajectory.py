@@ -9,10 +9,10 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from vigor.algorithm import Problem
 from vigor.baselines import cloning
 from vigor.baselines.cloning import Cloning, State
-from vigor.mixture import Mixture
+from vigor.learning.algorithm import Problem
+from vigor.learning.mixture import Mixture
 from vigor.tasks.task import Task
 
 Array = jax.Array

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from vigor import mixture_network
-from vigor.errors import UserError
-from vigor.mixture_network import Gaussians
+from vigor.baselines import mixture_network
+from vigor.baselines.mixture_network import Gaussians
+from vigor.basics.errors import UserError
 
 Array = jax.Array
 

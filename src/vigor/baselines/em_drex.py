@@ -14,14 +14,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import networks, policy_update, training
-from vigor.algorithm import Problem
-from vigor.batching import each
-from vigor.errors import UserError
-from vigor.mixture import Mixture
-from vigor.policy_update import PolicyUpdate
+from vigor.basics.batching import each
+from vigor.basics.errors import UserError
+from vigor.learning import network_training as training
+from vigor.learning import networks, policy_update
+from vigor.learning.algorithm import Problem
+from vigor.learning.mixture import Mixture
+from vigor.learning.network_training import Fit, Learning
+from vigor.learning.policy_update import PolicyUpdate
 from vigor.tasks.task import Task
-from vigor.training import Fit, Learning
 
 Array = jax.Array
 

@@ -20,14 +20,14 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from vigor import mixture_network, networks
-from vigor.actors import Actor
-from vigor.algorithm import Problem
-from vigor.baselines import steps
+from vigor.baselines import mixture_network, steps
+from vigor.baselines.actors import Actor
 from vigor.baselines.steps import Shown
-from vigor.errors import UserError, check_choices
-from vigor.networks import Architecture, Parameters
-from vigor.stepwise import View
+from vigor.baselines.stepwise import View
+from vigor.basics.errors import UserError, check_choices
+from vigor.learning import networks
+from vigor.learning.algorithm import Problem
+from vigor.learning.networks import Architecture, Parameters
 from vigor.tasks.task import Task
 
 Array = jax.Array

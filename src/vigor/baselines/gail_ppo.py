@@ -19,9 +19,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 
 from vigor.baselines import gail
+from vigor.baselines.environments import Environment, VectorEnvironment
 from vigor.baselines.gail import Config, State
 from vigor.baselines.steps import Shown
-from vigor.environments import Environment, VectorEnvironment
 from vigor.tasks.task import Task
 
 _reward = jax.jit(gail.reward, static_argnums=1)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vigor import actors, stepwise
-from vigor.actors import Units
-from vigor.algorithm import Problem
-from vigor.stepwise import View
+from vigor.baselines import actors, stepwise
+from vigor.baselines.actors import Units
+from vigor.baselines.stepwise import View
+from vigor.learning.algorithm import Problem
 from vigor.tasks.task import Task
 
 Array = jax.Array

@@ -16,7 +16,7 @@ from typing import Any
 
 from vigor import __version__
 from vigor.experiments.store import Row
-from vigor.run import Setup
+from vigor.runs.run import Setup
 
 _WHEN = ("command", "version", "date")
 """Of a setup: what a row says for itself."""
@@ -81,8 +81,9 @@ def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
     """
     import jax
 
-    from vigor import evaluation, run
-    from vigor.methods import method
+    from vigor.evaluation import evaluation
+    from vigor.runs import run
+    from vigor.runs.methods import method
 
     setups = [replace(cell.setup, demos=str(folder / (cell.setup.demos or ""))) for cell in cells]
     prepared = [run.prepare(setup) for setup in setups]

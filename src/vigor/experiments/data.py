@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import demonstrations, importers, recordings
-from vigor.demonstrations import Demonstrations
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import importers
+from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.tasks import TASKS, Task, absolute, load_task
 
 PUBLISHED = {"planar-reacher": ("published", "published-raw"), "panda-reacher": ("published",)}

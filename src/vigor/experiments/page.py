@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from vigor import figures, files
-from vigor.errors import UserError
+from vigor.basics import files
+from vigor.basics.errors import UserError
 from vigor.experiments import charts, tables
 from vigor.experiments.statistics import interval_words
 from vigor.experiments.store import Row, Store
 from vigor.experiments.tables import Group
-from vigor.report import PAGE, percent, picture, rate_cells, section, table
+from vigor.reports import figures
+from vigor.reports.page import PAGE, percent, picture, rate_cells, section, table
 
 SORTABLE = """<style>
 main { max-width: 1320px; }

@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vigor.device import Device, use_device
-from vigor.errors import UserError
+from vigor.basics.device import Device, use_device
+from vigor.basics.errors import UserError
 from vigor.experiments.store import Claims, Row, Store
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vigor import files
-from vigor.errors import UserError
+from vigor.basics import files
+from vigor.basics.errors import UserError
 
 Row = dict[str, Any]
 """What a cell leaves, see `cell.row`."""

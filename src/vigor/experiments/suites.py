@@ -11,14 +11,15 @@ from typing import Any
 
 import jax
 
-from vigor import networks, run
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 from vigor.experiments.cell import Cell, setting, with_setting
 from vigor.experiments.data import Data, Placed
-from vigor.methods import METHODS, method
-from vigor.networks import Architecture
-from vigor.presets import preset, seen_through
-from vigor.run import Setup
+from vigor.learning import networks
+from vigor.learning.networks import Architecture
+from vigor.runs import run
+from vigor.runs.methods import METHODS, method
+from vigor.runs.presets import preset, seen_through
+from vigor.runs.run import Setup
 from vigor.tasks import TASKS, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")
@@ -101,7 +102,7 @@ class Choice:
 
 def paper(choice: Choice, data: Data) -> list[Cell]:
     """Every method on every task."""
-    chosen = choice.narrowed(TASKS, tuple(METHODS))
+    chosen = choice.narrowed(tuple(TASKS), tuple(METHODS))
     return [_usual(choice, data, task, name, seed) for task, name in chosen for seed in choice.seed_numbers]
 
 

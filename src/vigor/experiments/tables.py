@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from vigor.demonstrations.importers import RECORDINGS
 from vigor.experiments import paper
 from vigor.experiments.cell import setting
 from vigor.experiments.statistics import Summary, interval, interval_words, summary
 from vigor.experiments.store import Row
-from vigor.importers import RECORDINGS
 
 Figure = Literal["success", "distance", "mixture"]
 COLUMNS = {"success": "success_best", "distance": "distance_best", "mixture": "success_mixture"}

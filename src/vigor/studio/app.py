@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from vigor import demonstrations
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
+from vigor.demonstrations import dataset as demonstrations
 from vigor.studio import guard, problems, stage
 from vigor.tasks import load_task
 

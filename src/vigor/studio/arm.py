@@ -9,7 +9,7 @@ import numpy as np
 
 from vigor.studio.recording import RATE
 from vigor.studio.stage import Mark, Picture, View, on_plane
-from vigor.tasks import planar_reacher
+from vigor.tasks.reachers import planar_reacher
 from vigor.tasks.task import Task
 
 Array = jax.Array

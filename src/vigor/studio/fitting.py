@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import recordings
+from vigor.demonstrations import preprocessing as recordings
 from vigor.tasks.task import Task
 
 STEPS = 30

@@ -22,7 +22,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 
 COOKIE = "vigor_studio"
 

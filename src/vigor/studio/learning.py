@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from vigor import demonstrations, files, run
-from vigor.demonstrations import Demonstrations
-from vigor.errors import UserError
+from vigor.basics import files
+from vigor.basics.errors import UserError
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations.dataset import Demonstrations
+from vigor.runs import run
 
 NICE = 10
 """How far training gives way to the studio, so that the page stays responsive."""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import demonstrations, recordings
-from vigor.demonstrations import Demonstrations
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.studio import fitting
 from vigor.tasks.task import Task
 

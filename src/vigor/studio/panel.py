@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import viser
 
-from vigor.figures import PALETTE
-from vigor.presets import preset
-from vigor.run import EVERY
+from vigor.reports.figures import PALETTE
+from vigor.runs.presets import preset
+from vigor.runs.run import EVERY
 from vigor.studio import problems
 from vigor.studio.learning import Progress
 from vigor.studio.session import ITERATIONS, Session

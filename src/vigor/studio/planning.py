@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor import plan
-from vigor.solutions import Plans
+from vigor.planning import planner as plan
+from vigor.planning.plans import Plans
 from vigor.studio import problems
 
 

@@ -2,7 +2,7 @@
 
 import traceback
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 
 
 def sentence(error: Exception) -> str:

@@ -3,8 +3,8 @@
 import jax
 import numpy as np
 
-from vigor.kinematics import SerialChain
-from vigor.kinematics import panda as panda_chain
+from vigor.motion.kinematics import SerialChain
+from vigor.motion.kinematics import panda as panda_chain
 from vigor.studio.stage import Mark, Picture, View, on_plane
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
 from vigor.tasks.box_pusher.engine import mujoco

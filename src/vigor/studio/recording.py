@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from vigor.errors import UserError
-from vigor.recordings import REST
+from vigor.basics.errors import UserError
+from vigor.demonstrations.preprocessing import REST
 
 RATE = 50
 """Steps of a recording in a second."""

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from vigor import demonstrations, export, plan, policies
-from vigor.demonstrations import Demonstrations
-from vigor.errors import UserError
-from vigor.promp import rollout
-from vigor.run import POLICIES
-from vigor.solutions import Plan
+from vigor.basics.errors import UserError
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations.dataset import Demonstrations
+from vigor.evaluation import policies
+from vigor.motion.promp import rollout
+from vigor.planning import export
+from vigor.planning import planner as plan
+from vigor.planning.plans import Plan
+from vigor.runs.run import POLICIES
 from vigor.studio import fitting, incoming, problems, stage
 from vigor.studio.learning import Learner, Progress
 from vigor.studio.library import Library

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 from vigor.tasks import TASKS, Task
 
 

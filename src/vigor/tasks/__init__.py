@@ -7,11 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 from vigor.tasks.check import check
 from vigor.tasks.task import Outline, Region, Task
 
-TASKS = ("planar-reacher", "panda-reacher", "box-pusher")
+TASKS = {
+    "planar-reacher": "vigor.tasks.reachers.planar_reacher",
+    "panda-reacher": "vigor.tasks.reachers.panda_reacher",
+    "box-pusher": "vigor.tasks.box_pusher",
+}
+"""Modules of the tasks that come with the package, by name; each is imported when it is asked for."""
 
 __all__ = ["TASKS", "Outline", "Region", "Task", "absolute", "check_stored", "load_task"]
 
@@ -19,7 +24,7 @@ __all__ = ["TASKS", "Outline", "Region", "Task", "absolute", "check_stored", "lo
 def load_task(reference: str) -> Task:
     """A task by name, or `path/to/file.py:NAME` for a task of the user's own, which is checked."""
     if reference in TASKS:
-        return importlib.import_module(f"vigor.tasks.{reference.replace('-', '_')}").TASK
+        return importlib.import_module(TASKS[reference]).TASK
     path, colon, name = reference.rpartition(":")
     if not colon or not path.endswith(".py"):
         raise UserError(

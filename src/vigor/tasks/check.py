@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.descriptors import Descriptor, Motion
-from vigor.errors import UserError
-from vigor.promp import ProMP
-from vigor.robots import Robot
+from vigor.basics.errors import UserError
+from vigor.motion.descriptors import Descriptor, Motion
+from vigor.motion.promp import ProMP
+from vigor.motion.robots import Robot
 from vigor.tasks.task import Region, Task
 
 Array = jax.Array

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.descriptors import Descriptor, Motion, describe
-from vigor.errors import UserError
-from vigor.promp import ProMP
-from vigor.robots import Robot
+from vigor.basics.errors import UserError
+from vigor.motion.descriptors import Descriptor, Motion, describe
+from vigor.motion.promp import ProMP
+from vigor.motion.robots import Robot
 
 Array = jax.Array
 

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
-from vigor.errors import UserError
-from vigor.kinematics import path
-from vigor.robots import PANDA
+from vigor.basics.errors import UserError
+from vigor.motion.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
+from vigor.motion.kinematics import path
+from vigor.motion.robots import PANDA
 from vigor.tasks.box_pusher import geometry
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.task import Outline, Task

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from vigor.promp import ProMP
+from vigor.motion.promp import ProMP
 from vigor.tasks.box_pusher.geometry import REACH, START
 
 PROMP = ProMP(bases=7, dimensions=2, steps=50, start=START, free_start=True, scale=0.1)

@@ -4,7 +4,7 @@ import ctypes.util
 import os
 import sys
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 
 if sys.platform == "linux" and not os.environ.get("DISPLAY") and "MUJOCO_GL" not in os.environ:
     # MuJoCo chooses how to render when it is imported.

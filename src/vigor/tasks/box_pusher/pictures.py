@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 
-from vigor import files
-from vigor.errors import UserError
+from vigor.basics import files
+from vigor.basics.errors import UserError
 from vigor.tasks.box_pusher import geometry, scene, simulation
 from vigor.tasks.box_pusher.engine import mujoco
 
@@ -118,7 +118,7 @@ def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None 
 
 def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.ndarray) -> Figure:
     """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper, Fig. 11)."""
-    from vigor.drawing import PALETTE
+    from vigor.reports.drawing import PALETTE
 
     paths = np.asarray(plans)
     rollouts = simulation.roll_out(paths)

@@ -10,7 +10,7 @@ from functools import cache
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.promp import rollout
+from vigor.motion.promp import rollout
 from vigor.tasks.box_pusher import geometry, simulation
 from vigor.tasks.box_pusher.control import PROMP
 

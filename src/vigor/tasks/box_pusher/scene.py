@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from vigor.errors import UserError
-from vigor.robots import PANDA
+from vigor.basics.errors import UserError
+from vigor.motion.robots import PANDA
 from vigor.tasks.box_pusher import control, geometry
 from vigor.tasks.box_pusher.engine import mujoco
 

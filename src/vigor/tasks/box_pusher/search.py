@@ -8,7 +8,7 @@ kept: what a person would do.
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.errors import UserError
+from vigor.basics.errors import UserError
 from vigor.tasks.box_pusher import geometry, pushes, simulation
 from vigor.tasks.box_pusher.control import PROMP
 

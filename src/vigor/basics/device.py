@@ -1,0 +1,26 @@
+"""Where programs compute, and where they keep what they have compiled."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from vigor.basics.errors import UserError
+
+Device = Literal["auto", "cpu", "gpu"]
+
+
+def use_device(device: Device) -> None:
+    """Compute on a device from now on; auto takes a GPU if there is one. Compiled programs are kept for later."""
+    import jax
+
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
+    jax.config.update("jax_compilation_cache_dir", str(cache))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    if device != "auto":
+        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError):  # The latter where JAX has no program for the device at all.
+        if device == "auto":
+            raise UserError("JAX can use nothing that JAX_PLATFORMS names; unset it, or choose --device cpu") from None
+        raise UserError(f"there is no {device} that JAX can use here; choose another --device") from None

@@ -1,0 +1,105 @@
+"""Files that are written whole or not at all, and read with one clear sentence when they are wrong."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vigor.basics.errors import UserError
+
+
+def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: a reader never sees half a file.
+
+    new: raise FileExistsError if there is such a file already, even one that was made at the same moment.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)
+        if new:
+            os.link(temporary, path)
+        else:
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what `write_whole` left in a folder when its process was killed, and nothing else."""
+    for path in folder.glob(".*"):
+        if re.fullmatch(r"\..+\.\w{8}(\.\w+)?", path.name) and path.is_file():
+            path.unlink()
+
+
+def write_text(path: Path, text: str, new: bool = False) -> None:
+    def write(temporary: Path) -> None:
+        temporary.write_text(text, encoding="utf-8")
+
+    write_whole(path, write, new)
+
+
+def write_json(path: Path, value: Any, new: bool = False) -> None:
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n", new)
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UserError(f"{path} is not a readable JSON file: {error}") from None
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write an .npz without pickled objects."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    write_whole(path, write)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz; never unpickles."""
+    loaded = _load(path)
+    if isinstance(loaded, np.ndarray):
+        raise UserError(f"{path} holds a single array; an .npz file is expected")
+    return loaded
+
+
+def read_array(path: Path) -> np.ndarray:
+    """The array of an .npy, or of an .npz that holds just one; never unpickles."""
+    loaded = _load(path)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    if len(loaded) != 1:
+        raise UserError(f"{path} holds {len(loaded)} arrays; one is expected")
+    return next(iter(loaded.values()))
+
+
+def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
+    if not path.is_file():
+        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+    try:
+        with path.open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            arrays = loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
+            if isinstance(arrays, dict) and not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise TypeError("it holds something other than arrays")
+            return arrays
+    except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
+        reason = str(error).split(".")[0]
+        raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None

@@ -1,0 +1,1 @@
+"""Demonstrations: the data set, its file, and the way from recordings to it."""

@@ -1,0 +1,1 @@
+"""Policies, and how good and how versatile they are."""

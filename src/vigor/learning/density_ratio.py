@@ -1,0 +1,123 @@
+"""Density-ratio estimation on sequences of descriptors: small networks that tell demonstrations from policy samples.
+
+A network maps descriptors [T, features] to a logit per step. Trained by logistic regression (paper, Eq. 2 and 3) its
+summed logits estimate log p(descriptors) / q(descriptors), demonstrations p over policies q: the reward of the policy
+update. Functions take one network; `jax.vmap` lifts them over the ensemble and over runs.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from vigor.basics.errors import UserError
+from vigor.learning import network_training as training
+from vigor.learning import networks, outcome
+from vigor.learning.network_training import Learning, Network
+from vigor.learning.networks import Parameters
+
+Array = jax.Array
+
+
+@dataclass(frozen=True)
+class DensityRatio(Learning):
+    """The ensemble of networks, and how it is trained in an iteration; Adam's state lives through all iterations."""
+
+    loss: Literal["stepwise", "trajectory"] = "stepwise"
+    """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
+    outcome: bool = True
+    """Reward also, beside the logits, that a movement comes or ends as near as demonstrations do to what the distances
+    listed in `near` are measured from."""
+    batch: int = 128
+    decay: float = 0.1
+    """The learning rate falls in a straight line over the iterations, to this share of itself."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.decay <= 1:
+            raise UserError(f"decay must be from 0 to 1, not {self.decay}")
+
+
+def initial(key: Array, settings: DensityRatio, demonstrations: Array) -> Network:
+    """A network for descriptors like those of the demonstrations [n, T, features], and its optimiser.
+
+    It also knows what comes of these.
+    """
+    known = {}
+    networks.check_near(settings.near, demonstrations.shape[-1])
+    if settings.outcome and settings.near:
+        known["outcome"] = outcome.learn(settings.near, demonstrations)
+    return training.initial(key, settings, demonstrations.shape[-1], **known)
+
+
+def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -> Array:
+    """One network's reward, [N], of descriptors [N, T, features].
+
+    It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
+    """
+    ratio = jnp.sum(networks.logits(parameters, settings, descriptors), axis=-1)
+    if "outcome" not in parameters:
+        return ratio
+    return ratio + outcome.log_density(parameters["outcome"], settings.near, descriptors)
+
+
+def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: DensityRatio) -> Array:
+    """Binary cross-entropy of logits [N, T] (paper, Eq. 3; Eq. 2 on their sum), weighted by trajectory [N].
+
+    demonstrated: [N], 1 for demonstrations and 0 for policy samples.
+    """
+    if settings.loss == "trajectory":
+        step_logits = jnp.sum(step_logits, axis=1, keepdims=True)
+    errors = jax.nn.softplus(step_logits) - demonstrated[:, None] * step_logits
+    return jnp.sum(weights * jnp.mean(errors, axis=1)) / jnp.sum(weights)
+
+
+class Classes(NamedTuple):
+    """Descriptors of both classes."""
+
+    demonstrations: Array
+    """[n, T, features]"""
+    policy: Array
+    """[m, T, features]: policy samples, and whatever else is not demonstrated."""
+    shares: Array
+    """[m]: how much each of them counts."""
+
+    def rows(self) -> tuple[Array, Array, Array]:
+        """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""
+        n, m = self.demonstrations.shape[0], self.policy.shape[0]
+        labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
+        shares = self.shares / jnp.maximum(jnp.sum(self.shares), 1e-6)
+        weights = jnp.concatenate([jnp.full(n, 1 / max(n, 1)), shares])
+        return jnp.concatenate([self.demonstrations, self.policy]), labels, weights
+
+
+def train(
+    key: Array,
+    network: Network,
+    settings: DensityRatio,
+    training_samples: Classes,
+    validation: Classes,
+    rate: float | Array = 1.0,
+) -> tuple[Network, Array]:
+    """Train one network for one iteration of Algorithm 1; vmap for an ensemble. Also returns the epochs trained.
+
+    Since networks live through all iterations, validation demonstrations must be the same in every iteration: drawn
+    anew each time, they would be known from earlier training, and the loss on them would not tell when the network
+    starts to learn the demonstrations by heart. rate: share of the learning rate.
+    """
+
+    def batch_loss(step_logits: Array, rows: tuple[Array, Array, Array]) -> Array:
+        _, labels, weights = rows
+        return loss(step_logits, labels, weights, settings)
+
+    fit = training.train(
+        key,
+        training.begin(network),
+        settings,
+        batch_loss,
+        training_samples.rows(),
+        validation.rows(),
+        rate=rate,
+    )
+    return training.end(settings, fit), fit.epoch

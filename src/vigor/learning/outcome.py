@@ -1,0 +1,51 @@
+"""What comes of movements: how near they come to what their distances are measured from, or how near they end.
+
+A network judges a movement step by step: it cannot tell a target that was passed far off from one that is yet to come,
+or long past. The whole movement shows it: by the smallest value of every distance, or by the last one where
+demonstrations end where they are nearest.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from vigor.learning.networks import magnified
+
+Array = jax.Array
+
+_NARROWEST = 0.15
+"""Least deviation, in units of what is near: a few demonstrations may be alike by chance."""
+_AT_THE_END = 0.5
+"""Demonstrations end where they are nearest if the last value exceeds the smallest by less, on average; same units."""
+
+
+class Outcome(NamedTuple):
+    """Of demonstrations, by distance."""
+
+    last: Array
+    """[distance]: 1 where the last value counts, 0 where the smallest does."""
+    mean: Array
+    """[distance]: of these values, magnified."""
+    deviation: Array
+    """[distance]"""
+
+
+def learn(near: tuple[float, ...], demonstrations: Array) -> Outcome:
+    """From descriptors of demonstrations [n, T, features]."""
+    distances = magnified(near, demonstrations)
+    beyond = jnp.mean(distances[:, -1] - jnp.min(distances, axis=1), axis=0)
+    last = (beyond < _AT_THE_END).astype(distances.dtype)
+    values = _values(last, distances)
+    return Outcome(last, jnp.mean(values, axis=0), jnp.maximum(jnp.std(values, axis=0), _NARROWEST))
+
+
+def log_density(outcome: Outcome, near: tuple[float, ...], descriptors: Array) -> Array:
+    """Log density [...], up to a constant, of what comes of movements with descriptors [..., T, features]."""
+    away = (_values(outcome.last, magnified(near, descriptors)) - outcome.mean) / outcome.deviation
+    return -0.5 * jnp.sum(away**2, axis=-1)
+
+
+def _values(last: Array, distances: Array) -> Array:
+    """The last or the smallest values [..., distance] of magnified distances [..., T, distance]."""
+    return jnp.where(last > 0, distances[..., -1, :], jnp.min(distances, axis=-2))

@@ -1,0 +1,1 @@
+"""Movement primitives, kinematics, descriptors and robots."""

@@ -1,0 +1,100 @@
+"""Probabilistic movement primitives: a short weight vector describes a whole trajectory.
+
+A trajectory at phase z in [0, 1] is `start + basis(z) @ (scale * weights)`. The basis functions are normalised
+Gaussian bumps at evenly spaced centres. Because the phase is continuous, a weight vector can be rolled out at any
+resolution and differentiated exactly.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics.errors import UserError
+
+Array = jax.Array
+
+
+@dataclass(frozen=True)
+class ProMP:
+    """A family of trajectories with `bases * dimensions` weights, flat in the order [base, dimension]."""
+
+    bases: int
+    """Basis functions per dimension."""
+    dimensions: int
+    """Moved joints, or coordinates of a path."""
+    steps: int
+    """Time steps T of a rollout, unless a rollout asks for another number."""
+    start: tuple[float, ...] | None = None
+    """Pose [dimensions] added to every step; zeros by default."""
+    free_start: bool = False
+    """False: the first two of `bases + 2` basis functions are dropped, so that every movement leaves `start` from rest.
+    True: all basis functions are kept and the weights choose the first pose."""
+    scale: float = 1.0
+    """Factor on the weights: a standard normal weight moves a joint by about this much."""
+    span: tuple[float, float] = (-0.01, 1.01)
+    """Phase of the first and of the last centre."""
+    width: float = 0.005
+    """Variance of a basis function, in squared phase."""
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, int) for value in (self.bases, self.dimensions, self.steps)):
+            raise UserError("a ProMP's bases, dimensions and steps must be whole numbers")
+        if self.start is not None:  # A list or an array serves as well, but must not change later.
+            object.__setattr__(self, "start", tuple(float(value) for value in self.start))
+        if self.bases < 1 or self.dimensions < 1 or self.steps < 3:
+            raise UserError("a ProMP needs at least 1 basis function, 1 dimension and 3 steps")
+        if self.start is not None and len(self.start) != self.dimensions:
+            raise UserError(f"the ProMP's start has {len(self.start)} values for {self.dimensions} dimensions")
+        if self.scale <= 0 or self.width <= 0 or self.span[0] >= self.span[1]:
+            raise UserError("a ProMP needs a positive scale, a positive width and an increasing span of centres")
+
+    @property
+    def weights(self) -> int:
+        """Length D of a weight vector."""
+        return self.bases * self.dimensions
+
+    def basis(self, phase: Array, derivative: int = 0) -> Array:
+        """Values [T, bases] of the basis functions at phase [T], or of a derivative by the phase."""
+        dropped = 0 if self.free_start else 2
+        centres = jnp.linspace(*self.span, self.bases + dropped)
+
+        def at(z: Array) -> Array:
+            return jax.nn.softmax(-((z - centres) ** 2) / (2 * self.width))[dropped:]
+
+        for _ in range(derivative):
+            at = jax.jacfwd(at)
+        return jax.vmap(at)(phase)
+
+    def at(self, weights: Array, phase: Array) -> Array:
+        """Poses [T, dimensions] of one weight vector [D] at phase [T]; can be differentiated by the phase."""
+        matrix = jnp.reshape(weights, (self.bases, self.dimensions)) * self.scale
+        path = jnp.matmul(self.basis(phase), matrix, precision="highest")
+        return path if self.start is None else path + jnp.asarray(self.start, path.dtype)
+
+    def rollout(self, weights: Array, steps: int | None = None, derivative: int = 0) -> Array:
+        """Trajectories [..., T, dimensions] of weights [..., D]; derivatives are by the phase."""
+        phase = jnp.linspace(0.0, 1.0, self.steps if steps is None else steps)
+        matrix = jnp.reshape(weights, (*weights.shape[:-1], self.bases, self.dimensions)) * self.scale
+        path = jnp.einsum("tb,...bd->...td", self.basis(phase, derivative), matrix, precision="highest")
+        if derivative == 0 and self.start is not None:
+            path = path + jnp.asarray(self.start, path.dtype)
+        return path
+
+    def fit(self, trajectories: np.ndarray, ridge: float = 1e-6) -> np.ndarray:
+        """Weights [..., D] of trajectories [..., T, dimensions] by ridge regression, in double precision."""
+        trajectories = np.asarray(trajectories, np.float64)
+        with jax.enable_x64(True):
+            basis = np.asarray(self.basis(jnp.linspace(0.0, 1.0, trajectories.shape[-2])))
+        offset = 0.0 if self.start is None else np.asarray(self.start)
+        gram = basis.T @ basis + ridge * np.eye(self.bases)
+        solution = np.linalg.solve(gram, basis.T @ (trajectories - offset)) / self.scale
+        return solution.reshape(*trajectories.shape[:-2], self.weights)
+
+
+@partial(jax.jit, static_argnames=("promp", "steps"))
+def rollout(promp: ProMP, weights: Array, steps: int | None = None) -> Array:
+    """`promp.rollout`, compiled."""
+    return promp.rollout(weights, steps)

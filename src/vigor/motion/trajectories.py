@@ -1,0 +1,22 @@
+"""Trajectories [T, dimensions] as such: sampled anew, and compared."""
+
+import numpy as np
+from scipy.cluster import hierarchy
+
+
+def resample(recording: np.ndarray, steps: int) -> np.ndarray:
+    """A recording [T, dimensions] at evenly spaced times [steps, dimensions]."""
+    times = np.linspace(0.0, len(recording) - 1.0, steps)
+    return np.stack([np.interp(times, np.arange(len(recording)), column) for column in recording.T], axis=1)
+
+
+def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
+    """A solution's number [n] for every trajectory [n, T, dimensions].
+
+    Trajectories are clustered with average linkage by the root mean square over steps of the joints' distance; clusters
+    that are on average more than `threshold` apart are different solutions.
+    """
+    if len(joints) < 2:
+        return np.zeros(len(joints), int)
+    flat = joints.reshape(len(joints), -1).astype(np.float64) / np.sqrt(joints.shape[1])
+    return hierarchy.fcluster(hierarchy.linkage(flat, "average"), threshold, "distance") - 1

@@ -1,0 +1,1 @@
+"""Plans for new contexts, constraints, and trajectories for robots."""

@@ -1,0 +1,268 @@
+"""What a plan must keep to: a robot's joint and velocity limits, and places that no link may enter.
+
+A constraint is a cost on the way to a plan, which pushes samples away from violations, and a margin of the plan itself:
+how far its worst moment is from a violation; negative where there is one.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics.batching import by_chunks, each
+from vigor.basics.errors import UserError
+from vigor.motion.robots import Robot
+from vigor.motion.shapes import Box, Sphere
+from vigor.tasks.task import Task
+
+Array = jax.Array
+
+STRENGTH = 60.0
+"""Cost of a whole unit of violation in every step; a network's logit of a step is rarely above 5."""
+SPARE = 0.05
+"""Part of a unit that the cost keeps free, so that samples around a plan stay outside as well."""
+CLEAR = 0.2
+"""The same around a keep-out, as a part of its size: what comes less near is less often left inside."""
+WAY = 3.0
+"""Steps that it costs as much as to pass a keep-out's size."""
+FINE = 10
+"""Margins are looked for at this many times the steps of the ProMP."""
+_ALONG = 5
+"""Points of a link that the cost looks at."""
+_SECTIONS = 30
+"""Golden sections of a link in search of its closest point: to a millionth of its length."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What the plans of a context must keep to; by default nothing."""
+
+    robot: Robot | None = None
+    """Whose joint and velocity limits count."""
+    seconds: float = 3.0
+    """How long a movement takes."""
+    keep_out: tuple[Sphere | Box, ...] = ()
+    """Where no link may be."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < math.inf:
+            raise UserError(f"a movement must take a positive number of seconds, not {self.seconds}")
+
+    def __bool__(self) -> bool:
+        return self.robot is not None or bool(self.keep_out)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the margins."""
+        limits = ["position", "velocity"] if self.robot is not None else []
+        return limits + [f"keep-out {i}" for i in range(1, len(self.keep_out) + 1)]
+
+
+def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None) -> Constraints:
+    """The limits of a task's robot, if it has one, and places to keep out of."""
+    return Constraints(task.robot, task.seconds if seconds is None else seconds, keep_out)
+
+
+def parse(text: str) -> Sphere | Box:
+    """A shape as the command line names it: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z."""
+    kind, _, values = text.partition(":")
+    try:
+        numbers = tuple(float(value) for value in values.split(","))
+    except ValueError:
+        numbers = ()
+    if kind == "sphere" and len(numbers) in (3, 4):
+        return Sphere(numbers[:-1], numbers[-1])
+    if kind == "box" and len(numbers) in (4, 6):
+        return Box(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+    raise UserError(f"{text!r} is no keep-out; write sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z")
+
+
+class Bounds(NamedTuple):
+    """Constraints as arrays, so that others of the same number need no new compilation."""
+
+    position: Array
+    """[joint, 2]; [0, 2] without a robot."""
+    speed: Array
+    """[joint]: largest change of a joint over a whole movement at a constant speed."""
+    centres: Array
+    """[shape, 2 or 3]"""
+    halves: Array
+    """[shape, 2 or 3]: half the edges of boxes, 0 for spheres."""
+    radii: Array
+    """[shape]: of spheres, 0 for boxes, both with the robot's thickness added."""
+
+
+def bounds(task: Task, constraints: Constraints) -> Bounds:
+    """Constraints as arrays, or a sentence about why they do not fit the task."""
+    robot, shapes = constraints.robot, constraints.keep_out
+    joints = jax.ShapeDtypeStruct((task.promp.dimensions,), jnp.float32)
+    moved = jax.eval_shape(task.robot_joints, joints).shape[-1]
+    space = jax.eval_shape(task.kinematics, joints).shape[-1]
+    if robot is not None and len(robot.joints) != moved:
+        raise UserError(f"{robot.name} has {len(robot.joints)} joints where {task.name} moves {moved}; name those")
+    for number, shape in enumerate(shapes, start=1):
+        if len(shape.centre) != space:
+            raise UserError(f"keep-out {number} has {len(shape.centre)} coordinates where {task.name} has {space}")
+    thickness = 0.0 if robot is None else robot.thickness
+    rows = [
+        (shape.centre, (0.0,) * space, shape.radius)
+        if isinstance(shape, Sphere)
+        else (shape.centre, tuple(high - middle for high, middle in zip(shape.high, shape.centre, strict=True)), 0.0)
+        for shape in shapes
+    ]
+    centres, halves, radii = zip(*rows, strict=True) if rows else ((), (), ())
+    return Bounds(
+        jnp.asarray([] if robot is None else robot.position, jnp.float32).reshape(-1, 2),
+        jnp.asarray([] if robot is None else robot.velocity, jnp.float32) * constraints.seconds,
+        jnp.asarray(centres, jnp.float32).reshape(-1, space),
+        jnp.asarray(halves, jnp.float32).reshape(-1, space),
+        jnp.asarray(radii, jnp.float32) + thickness,
+    )
+
+
+def cost(task: Task, limits: Bounds, weights: Array) -> Array:
+    """Cost of a movement's violations, to be taken from its reward; weights: [D]. Differentiable.
+
+    A unit is a radian, the largest speed, or the size of a keep-out.
+    """
+    steps = task.promp.steps
+    joints = task.promp.rollout(weights)
+    violations = jnp.zeros(())
+    if limits.speed.shape[0]:
+        moved = task.robot_joints(joints)
+        low, high = limits.position.T
+        speed = jnp.abs(jnp.diff(moved, axis=0)) * (steps - 1) / limits.speed
+        violations += jnp.sum(jax.nn.relu(low - moved + SPARE) + jax.nn.relu(moved - high + SPARE))
+        violations += jnp.sum(jax.nn.relu(speed - 1 + SPARE))
+    if limits.radii.shape[0]:
+        starts, ends = _links(task.kinematics(joints))
+        along = jnp.linspace(0.0, 1.0, _ALONG)[:, None, None, None]
+        points = (1 - along) * starts + along * ends  # [along, T, link, 2 or 3]
+        violations += jnp.sum(_depths(limits, points[:, :-1], points[:, 1:])) / _ALONG
+    return STRENGTH * violations
+
+
+class Margins(NamedTuple):
+    """How far movements are from violating constraints at their worst moment; negative where they do."""
+
+    position: Array
+    """[..., joint], in radians"""
+    velocity: Array
+    """[..., joint], as a part of the largest speed"""
+    clearance: Array
+    """[..., shape], in metres"""
+
+
+@partial(jax.jit, static_argnums=0)
+def margins(task: Task, limits: Bounds, weights: Array) -> Margins:
+    """Margins of movements; weights: [n, D]."""
+    one = partial(_margins, task, limits)
+    return by_chunks(None, lambda some: each(one, some), weights)
+
+
+def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
+    phase = jnp.linspace(0.0, 1.0, FINE * task.promp.steps)
+    joints = task.promp.at(weights, phase)
+    shapes, moved = limits.radii.shape[0], limits.speed.shape[0]
+    position = velocity = jnp.zeros(moved)
+    if moved:
+
+        def angles(z: Array) -> Array:
+            return task.robot_joints(task.promp.at(weights, z))
+
+        place, speed = jax.jvp(angles, (phase,), (jnp.ones_like(phase),))
+        low, high = limits.position.T
+        position = jnp.min(jnp.minimum(place - low, high - place), axis=0)
+        velocity = 1 - jnp.max(jnp.abs(speed), axis=0) / limits.speed
+    clearance = jnp.zeros(shapes)
+    if shapes:
+        starts, ends = (points[..., None, :] for points in _links(task.kinematics(joints)))
+        clearance = jnp.min(_closest(limits, starts, ends), axis=(0, 1))
+    return Margins(position, velocity, clearance)
+
+
+def _links(points: Array) -> tuple[Array, Array]:
+    """Both ends [..., link, 2 or 3] of the links between points; a single point is a link without length."""
+    return (points, points) if points.shape[-2] == 1 else (points[..., :-1, :], points[..., 1:, :])
+
+
+def _outside(limits: Bounds, points: Array) -> Array:
+    """Distance [..., shape] of points [..., 1, 2 or 3] to the surfaces of the shapes; negative inside."""
+    beyond = jnp.abs(points - limits.centres) - limits.halves
+    away = jnp.sqrt(jnp.maximum(jnp.sum(jax.nn.relu(beyond) ** 2, axis=-1), 1e-12))
+    # Not jnp.max, whose gradient is not a number where a compiler rounds the maximum differently.
+    most = reduce(jnp.maximum, [beyond[..., i] for i in range(beyond.shape[-1])])
+    return away + jnp.minimum(most, 0.0) - limits.radii
+
+
+def _depths(limits: Bounds, before: Array, after: Array) -> Array:
+    """How deep [..., shape], in their sizes, points are in shapes that go from `before` to `after`, [..., 2 or 3].
+
+    It is looked where the way passes a shape's centre most closely, so that a fast arm does not go unseen. The way
+    counts beside the time: else it would pay to pass through quickly.
+    """
+    before, way = before[..., None, :], (after - before)[..., None, :]
+    length = jnp.sqrt(jnp.sum(way**2, axis=-1) + 1e-12)
+    share = jnp.sum((limits.centres - before) * way, axis=-1) / length**2
+    share = jax.lax.stop_gradient(jnp.clip(share, 0.0, 1.0))
+    size = limits.radii + jnp.max(limits.halves, axis=-1)
+    depth = -_outside(limits, before + share[..., None] * way) / size
+    return jax.nn.relu(depth + CLEAR) * (1 + WAY * length / size)
+
+
+def _closest(limits: Bounds, starts: Array, ends: Array) -> Array:
+    """Smallest distance [..., link, shape] of links to shapes; starts, ends: [..., link, 1, 2 or 3].
+
+    The distance to a convex shape is convex along a line, so golden sections find its minimum.
+    """
+    golden = (math.sqrt(5) - 1) / 2
+
+    def at(share: Array) -> Array:
+        return _outside(limits, starts + share[..., None] * (ends - starts))
+
+    def narrow(_: int, interval: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = interval
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        nearer = at(left) < at(right)
+        return jnp.where(nearer, low, left), jnp.where(nearer, right, high)
+
+    zero = jnp.zeros((*starts.shape[:-2], limits.radii.shape[0]))
+    low, high = jax.lax.fori_loop(0, _SECTIONS, narrow, (zero, zero + 1))
+    return jnp.minimum(at((low + high) / 2), jnp.minimum(at(zero), at(zero + 1)))
+
+
+def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
+    """Margins of one movement by the constraint's name; position in radians, velocity as a part, clearance in metres.
+
+    A joint that turns without end has no margin.
+    """
+    values: list[Any] = [np.min(found.position), np.min(found.velocity)] if constraints.robot is not None else []
+    values += list(found.clearance)
+    named = zip(constraints.names, values, strict=True)
+    return {name: float(value) for name, value in named if np.isfinite(value)}
+
+
+def violation(constraints: Constraints, found: Margins) -> str | None:
+    """A constraint that one movement violates, in words: joint limits first, then keep-outs, then velocity.
+
+    Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated.
+    """
+    robot = constraints.robot
+    if robot is not None:
+        joint = int(np.argmin(found.position))
+        if found.position[joint] < 0:
+            low, high = robot.position[joint]
+            return f"position: {robot.joints[joint]} is {-found.position[joint]:.3f} beyond {low:g} to {high:g}"
+    for number, clearance in enumerate(found.clearance, start=1):
+        if clearance < 0:
+            return f"keep-out {number}: a link is {-clearance:.3f} inside"
+    if robot is not None:
+        joint = int(np.argmin(found.velocity))
+        if found.velocity[joint] < 0:
+            speed = robot.velocity[joint]
+            return f"velocity: {robot.joints[joint]} is {-found.velocity[joint]:.0%} faster than {speed:g} per second"
+    return None

@@ -1,0 +1,170 @@
+"""Plans for contexts that training never saw: no demonstrations, no training.
+
+A finished run keeps the networks of every iteration. Applied in their order to a fresh mixture, one policy update each,
+they lead it where training would have led it: each network knows what was wrong with the policies of its time.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics.errors import UserError
+from vigor.demonstrations.dataset import check_size, numbers
+from vigor.evaluation.policies import Policies
+from vigor.learning import density_ratio, policy_update
+from vigor.learning.algorithm import Config
+from vigor.learning.mixture import Mixture
+from vigor.planning import constraints
+from vigor.planning import plans as solutions
+from vigor.planning.constraints import Bounds, Constraints
+from vigor.planning.plans import Plans
+from vigor.runs import checkpoints, run
+from vigor.tasks.task import Task
+
+Array = jax.Array
+
+BLOCK = 256
+"""Most contexts that are planned for at once, to bound memory."""
+
+
+@partial(jax.jit, static_argnums=(1, 2))
+def replay(
+    key: Array, task: Task, config: Config, learned: Array, ensembles: Any, contexts: Array, limits: Bounds | None
+) -> tuple[Mixture, Array]:
+    """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
+
+    learned: weights [n, D] of what the run learned in training contexts, which stand in for demonstrations where
+    mixtures begin at these; ensembles: [iteration, network, ...]. Constraints count in the second half: mixtures know
+    then how to solve their contexts, and are still wide enough to go another way. Every mixture begins alike, and all
+    share their random directions, so that but for rounding a context's plan does not depend on which others are planned
+    with it.
+    """
+    key_start, key_updates = jax.random.split(key)
+    fresh = policy_update.initial(key_start, task, config, learned)
+    start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
+    iterations = jax.tree.leaves(ensembles)[0].shape[0]
+    reward = partial(density_ratio.reward, config.density_ratio)
+
+    def one(mixtures: Mixture, step: tuple[Array, Any], cost: Any = None) -> tuple[Mixture, Array]:
+        number, stored = step
+        ensemble = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), stored)
+        key = jax.random.fold_in(key_updates, number)
+        return policy_update.update(key, task, config, reward, ensemble, contexts, mixtures, cost)
+
+    steps = (jnp.arange(iterations), ensembles)
+    free = iterations if limits is None else iterations // 2
+    mixtures, rewards = jax.lax.scan(one, start, jax.tree.map(lambda leaf: leaf[:free], steps))
+    if limits is not None:
+        costly = partial(one, cost=partial(constraints.cost, task, limits))
+        mixtures, rewards = jax.lax.scan(costly, mixtures, jax.tree.map(lambda leaf: leaf[free:], steps))
+    return mixtures, rewards[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """What a run left, ready to plan with. Plans for as many contexts as before need no new compilation."""
+
+    task: Task
+    setup: run.Setup
+    known: Policies
+    """What the run learned; its training contexts are the trained range."""
+    ensembles: Any
+    """[iteration, network, ...]"""
+    folder: Path
+
+    def plan(self, contexts: Any, limits: Constraints | None = None, samples: int = 0, seed: int = 0) -> Plans:
+        """Ranked solutions for contexts [n, C], or for one [C].
+
+        limits: those of the task's robot by default, see `constraints.of_task`; samples: movements that are drawn from
+        each mixture beside the solutions.
+        """
+        limits = constraints.of_task(self.task) if limits is None else limits
+        values = checked(self.task, contexts)
+        mixtures, rewards = self.mixtures(values, limits, seed)
+        trained = self.known.contexts[: self.known.training]
+        plans = solutions.judge(self.task, values, mixtures, rewards, limits, trained, samples, seed)
+        return Plans(self.setup.task, limits, plans, str(self.folder), self.task)
+
+    def mixtures(self, contexts: np.ndarray, limits: Constraints, seed: int = 0) -> tuple[Mixture, np.ndarray]:
+        """Mixtures [context, ...] for contexts [context, C], and expected rewards [context, component]."""
+        bound = constraints.bounds(self.task, limits) if limits else None
+        key, blocks = jax.random.key(seed), -(-len(contexts) // BLOCK)
+        # Blocks of the same size: one program for all of them.
+        rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
+        learned = self.known.mixtures.means[: self.known.training].reshape(-1, self.task.promp.weights)
+        fixed = (key, self.task, self.setup.config, jnp.asarray(learned), self.ensembles)
+        parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
+        mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
+        return mixtures, np.asarray(rewards)
+
+
+def load(folder: str | Path, every: int = 1) -> Planner:
+    """A planner from the folder of a finished run.
+
+    every: replay every n-th ensemble only, the last one among them; 2 takes half the time.
+    """
+    folder = Path(folder)
+    setup, task, known = run.load_policies(folder)
+    if setup.method != "vigor" or not isinstance(known, Policies):
+        raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
+    run.read_result(folder)
+    shown = jax.ShapeDtypeStruct((1, task.promp.steps, task.features), jnp.float32)
+    like = jax.eval_shape(partial(density_ratio.initial, jax.random.key(0), setup.config.density_ratio), shown)
+    stored = checkpoints.load_networks(folder, like.parameters)
+    iterations = jax.tree.leaves(stored)[0].shape[0]
+    if not 1 <= every <= iterations:
+        raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
+    return Planner(task, setup, known, thin(stored, every), folder)
+
+
+def thin(ensembles: Any, every: int) -> Any:
+    """Every n-th ensemble of [iteration, network, ...], the last one among them."""
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
+
+
+def of_run(folder: Path) -> Plans:
+    """What a run learned for its own contexts, as plans; training contexts first."""
+    setup, task, known = run.load_policies(folder)
+    if not isinstance(known, Policies):
+        raise UserError(f"{folder} was trained with {setup.method}, which acts step by step and makes no plans")
+    limits = constraints.of_task(task)
+    trained = known.contexts[: known.training]
+    plans = solutions.judge(task, known.contexts, known.mixtures, None, limits, trained)
+    return Plans(setup.task, limits, plans, str(folder), task)
+
+
+def free_path(folder: Path) -> Path:
+    """Where the next plan of a run goes: plans/NUMBER.json in its folder."""
+    number = 1
+    while (path := folder / "plans" / f"{number}.json").exists():
+        number += 1
+    return path
+
+
+def save(made: Plans, folder: Path) -> Path:
+    """Write plans to the run's next free place, also where others write at the same moment; returns it."""
+    path = free_path(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        try:
+            made.save(path, new=True)
+            return path
+        except FileExistsError:
+            path = path.with_name(f"{int(path.stem) + 1}.json")
+
+
+def checked(task: Task, contexts: Any) -> np.ndarray:
+    """Contexts [n, C] of a task, or a sentence about what is wrong with them."""
+    contexts = numbers(np.atleast_2d(np.asarray(contexts)), 2, "the contexts")
+    if contexts.shape[1] != task.context_dimension:
+        names = ", ".join(task.context_names)
+        raise UserError(
+            f"a context of {task.name} has {task.context_dimension} numbers ({names}), not {contexts.shape[1]}"
+        )
+    check_size(contexts, "the contexts")
+    return contexts

@@ -1,0 +1,298 @@
+"""Pictures of demonstrations, policies and learning, as matplotlib figures without global state.
+
+A panel shows one context. Every component keeps its colour through all panels; component means have a black outline,
+samples are thin, demonstrations grey. Tasks in space show a perspective view beside its projections.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from vigor.basics import files
+from vigor.basics.errors import UserError
+from vigor.evaluation.policies import Learned
+from vigor.planning.plans import Plans, Solution
+from vigor.reports import drawing
+from vigor.reports.drawing import FORBIDDEN, INK, PALETTE, QUIET
+from vigor.tasks.task import Task
+
+PANELS = 12
+"""A figure shows at most this many contexts."""
+STEPS = 120
+"""Movements of policies are drawn with this many steps, so that they look as smooth as they are."""
+SPLITS = {"train": "training", "test": "test"}
+
+
+def traces(
+    task: Task,
+    policies: Learned,
+    demonstrations_joints: Sequence[np.ndarray] | None = None,
+    samples: int = 40,
+    contexts: Sequence[int] | None = None,
+    success: np.ndarray | None = None,
+) -> Figure:
+    """Paths of the end effector: mean and samples of every component, and the arm of two that differ.
+
+    demonstrations_joints: [n, T, dimensions] for each training context; contexts: which of the policies' contexts to
+    show, all by default; success: rates [context, component] of all contexts, written below the panels.
+    """
+    shown = _shown(policies, contexts)
+    plans = [_plans(task, policies, index, samples) for index in shown]
+    known = [_points(task, own) for own in demonstrations_joints or ()][: policies.training]
+    regions = [task.regions(policies.contexts[index]) for index in shown]
+    outlines = [task.outlines(policies.contexts[index]) for index in shown]
+    room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
+    room += drawing.outline_points(outlines)
+    figure, panels = drawing.panels(room, regions, 0.0 if success is None else 0.25)
+    for index, views, (means, drawn), targets, edges in zip(shown, panels, plans, regions, outlines, strict=True):
+        rates = np.ones(len(means)) if success is None else np.asarray(success)[index]
+        drawing.title(views[0][1], _name(policies, index))
+        drawing.draw_outlines(views[0][1], edges)
+        for axes, ax in views:
+            drawing.draw_regions(ax, axes, targets)
+            if index < len(known):
+                drawing.draw_paths(ax, known[index][..., -1, axes], QUIET, 0.6)
+            for component, points in enumerate(drawn):
+                drawing.draw_paths(
+                    ax, points[..., -1, axes], drawing.colour(component), 0.25 if len(views) == 1 else 0.15
+                )
+            for component, points in enumerate(means):
+                drawing.draw_mean(ax, points[:, -1, axes].T, component, 2.0 if len(views) == 1 else 1.4)
+        for component in _different(means, rates):
+            drawing.draw_arm(views[0][1], means[component], targets, drawing.colour(component))
+        if success is not None:
+            drawing.write_rates(views[0][1], rates)
+    note = "outlined: mean of a component, thin: its samples" + ("" if success is None else ", percent: their success")
+    keys = (
+        drawing.component_keys(policies.components)
+        + drawing.region_keys(regions[0])
+        + drawing.outline_keys(outlines[0])
+    )
+    keys += [drawing.key("demonstration", QUIET, 0.8)] if min(shown) < len(known) else []
+    drawing.finish(figure, f"{task.name}: movements of the end effector", keys, note)
+    return figure
+
+
+def distances(
+    task: Task,
+    policies: Learned,
+    demonstrations_joints: Sequence[np.ndarray] | None = None,
+    samples: int = 20,
+    contexts: Sequence[int] | None = None,
+) -> Figure:
+    """Distance of the end effector to each region's centre over the phase: a row per region, a column per context.
+
+    demonstrations_joints: [n, T, dimensions] for each training context. A training context shows its own, a test
+    context those of all training contexts: this is what its movements were made to resemble.
+    """
+    shown = _shown(policies, contexts)[: PANELS // 2]
+    names = [region.label for region in task.regions(policies.contexts[shown[0]])]
+    if not names:
+        raise UserError(f"{task.name} names no regions, so there are no distances to draw; give the task `regions`")
+    known = [
+        [drawing.ranges(_points(task, own), region) for region in task.regions(context)]
+        for own, context in zip(demonstrations_joints or (), policies.contexts[: policies.training], strict=False)
+    ]
+    figure = Figure(figsize=(0.6 + 1.9 * max(len(shown), 3), 1.1 + 1.9 * len(names)), layout="constrained")
+    grid = figure.subplots(len(names), len(shown), squeeze=False, sharex=True, sharey="row")
+    for column, index in enumerate(shown):
+        means, drawn = _plans(task, policies, index, samples)
+        drawing.title(grid[0, column], _name(policies, index))
+        for row, region in enumerate(task.regions(policies.contexts[index])):
+            ax = grid[row, column]
+            for own in known[index : index + 1] if index < policies.training else known:
+                drawing.draw_paths(ax, _over_phase(own[row]), QUIET, 0.45)
+            for component, points in enumerate(drawn):
+                drawing.draw_paths(ax, _over_phase(drawing.ranges(points, region)), drawing.colour(component), 0.25)
+            for component, points in enumerate(means):
+                drawing.draw_mean(ax, _over_phase(drawing.ranges(points, region)).T, component, 1.4)
+            ax.axhline(region.radius, color=INK, linewidth=0.9, linestyle="--", label="radius")
+            drawing.clean(ax)
+            ax.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", ".5", "1"])
+        grid[-1, column].set_xlabel("phase", fontsize=9, color=INK)
+    for row, name in enumerate(names):
+        grid[row, 0].set_ylabel(f"distance to {name}", fontsize=9, color=INK)
+        grid[row, 0].set_ylim(bottom=0)
+    keys = [*drawing.component_keys(policies.components), drawing.key("radius", INK, 0.9)]
+    keys += [drawing.key("demonstration", QUIET, 0.8)] if known else []
+    drawing.finish(
+        figure, f"{task.name}: distance to the targets", keys, "outlined: mean of a component, thin: its samples"
+    )
+    return figure
+
+
+def plans(made: Plans) -> Figure:
+    """Ranked solutions of every plan, a colour each, with drawn samples; the arm of the first of each of two kinds.
+
+    Solutions that fail or violate a constraint are dotted.
+    """
+    task, shown = made.load_task(), made.plans[:PANELS]
+    groups = [[_movements(task, own) for own in (plan.solutions, plan.samples)] for plan in shown]
+    regions = [task.regions(np.asarray(plan.context)) for plan in shown]
+    outlines = [task.outlines(np.asarray(plan.context)) for plan in shown]
+    room = [points for group in groups for points in group if len(points)]
+    figure, panels = drawing.panels([*room, *drawing.outline_points(outlines)], regions, 0.25)
+    for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
+        drawing.title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
+        drawing.draw_outlines(views[0][1], outlines[number])
+        ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
+        for axes, ax in views:
+            drawing.draw_regions(ax, axes, regions[number])
+            drawing.draw_keep_out(ax, axes, made.constraints.keep_out)
+            for sample, points in zip(plan.samples, drawn, strict=True):
+                drawing.draw_paths(ax, points[None, :, -1, axes], drawing.colour(ranks[sample.component]), 0.35)
+            for rank, (solution, points) in reversed(list(enumerate(zip(plan.solutions, means, strict=True)))):
+                path, width = points[:, -1, axes].T, 2.0 if len(views) == 1 else 1.4
+                if solution.holds:
+                    drawing.draw_mean(ax, path, rank, width)
+                else:
+                    ax.plot(*path, ":", color=drawing.colour(rank), linewidth=width, zorder=3)
+        first = {solution.group: rank for rank, solution in reversed(list(enumerate(plan.solutions)))}
+        for rank in sorted(first.values())[:2]:
+            drawing.draw_arm(views[0][1], means[rank], regions[number], drawing.colour(rank))
+        if all(solution.success is not None for solution in plan.solutions):
+            drawing.write_rates(views[0][1], np.array([solution.success for solution in plan.solutions]))
+    count = max(len(plan.solutions) for plan in shown)
+    keys = [drawing.key(f"solution {rank + 1}", drawing.colour(rank), 2.5) for rank in range(count)]
+    keys += drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
+    keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if made.constraints.keep_out else []
+    some = f", {len(shown)} of {len(made.plans)} contexts shown" if len(shown) < len(made.plans) else ""
+    note = "dotted: fails or violates a constraint\npercent: success of samples around it"
+    drawing.finish(figure, f"{task.name}: plans{some}", keys, note)
+    return figure
+
+
+def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joints: np.ndarray) -> Figure:
+    """All demonstrations of each context, a colour each, and the arm of the first.
+
+    contexts: [m, C], context_of: [n] index of each demonstration's context, joints: [n, T, dimensions].
+    """
+    demonstrated = np.unique(context_of)
+    shown = demonstrated[:PANELS]
+    if not len(shown):
+        raise UserError("there are no demonstrations to draw; give at least one")
+    points = [_points(task, joints[context_of == index]) for index in shown]
+    regions = [task.regions(contexts[index]) for index in shown]
+    outlines = [task.outlines(contexts[index]) for index in shown]
+    figure, panels = drawing.panels([*points, *drawing.outline_points(outlines)], regions)
+    for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
+        drawing.title(views[0][1], f"context {index}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
+        drawing.draw_outlines(views[0][1], edges)
+        for axes, ax in views:
+            drawing.draw_regions(ax, axes, targets)
+            for number, path in enumerate(paths):
+                ax.plot(*path[:, -1, axes].T, color=drawing.colour(number), linewidth=1.3, alpha=0.9)
+        drawing.draw_arm(views[0][1], paths[0], targets, drawing.colour(0))
+    some = f", {len(shown)} of {len(demonstrated)} contexts shown" if len(shown) < len(demonstrated) else ""
+    keys = drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
+    drawing.finish(figure, f"{task.name}: {len(joints)} demonstrations{some}", keys)
+    return figure
+
+
+def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
+    """Success, distance and versatility over the iterations, from the rows of a run's metrics.jsonl."""
+    splits = [split for split in SPLITS if any(row.get(split) for row in metrics)]
+    if not splits:
+        raise UserError("there are no evaluations to draw; train until the first evaluation")
+    iterations = [row["iteration"] for row in metrics]
+    figure = Figure(figsize=(3.1 * (len(splits) + 2), 3.5), layout="constrained")
+    *success, distance, versatility = figure.subplots(1, len(splits) + 2)
+    for ax, split in zip(success, splits, strict=True):
+        ranked = _values(metrics, split, "success_components")
+        ax.plot(iterations, ranked, color="#b5b5b5", linewidth=1.0)
+        ax.plot(iterations, _values(metrics, split, "success_mixture"), color=PALETTE[1], label="mixture")
+        ax.plot(iterations, _values(metrics, split, "success_best"), color=PALETTE[0], label="best component")
+        ax.plot([], [], color="#b5b5b5", linewidth=1.0, label="components, ranked")
+        ax.set_ylim(-0.03, 1.03)
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        drawing.title(ax, f"success, {SPLITS[split]} contexts")
+    for split in splits:
+        style = "--" if split == "train" else "-"
+        values = _values(metrics, split, "distance_best")
+        distance.plot(iterations, values, style, color=PALETTE[0], label=SPLITS[split])
+        for name, colour in (("working components", PALETTE[3]), ("distinct solutions", PALETTE[2])):
+            values = _values(metrics, split, "versatility", name.replace(" ", "_"))
+            versatility.plot(iterations, values, style, color=colour, label=f"{name}, {SPLITS[split]}")
+    drawing.title(distance, "distance of the best component")
+    drawing.title(versatility, "versatility per context")
+    for ax in (*success, distance, versatility):
+        drawing.clean(ax)
+        for line in ax.lines if len(metrics) == 1 else ():  # A line of one point cannot be seen.
+            line.set_marker("o")
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+        ax.set_xlabel("iteration", fontsize=9, color=INK)
+        ax.legend(fontsize=8, frameon=False, labelcolor=INK)
+    distance.set_ylim(bottom=0)
+    versatility.set_ylim(bottom=0)
+    drawing.finish(figure, f"{task.name}: learning", [])
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a PNG, whole or not at all; the same figure gives the same bytes."""
+    plain: dict[str, Any] = {"format": "png", "dpi": 160, "metadata": {"Software": None}}
+    files.write_whole(path, lambda temporary: figure.savefig(temporary, **plain))
+
+
+# What is drawn
+
+
+def _shown(policies: Learned, contexts: Sequence[int] | None) -> list[int]:
+    """The contexts of the panels, by their index among the policies'."""
+    shown = list(range(len(policies.contexts)) if contexts is None else contexts)[:PANELS]
+    if not shown:
+        raise UserError("there are no contexts to draw; name at least one")
+    return shown
+
+
+def _name(policies: Learned, index: int) -> str:
+    test = index - policies.training
+    return f"training context {index + 1}" if test < 0 else f"test context {test + 1}"
+
+
+def _points(task: Task, joints: np.ndarray) -> np.ndarray:
+    """Points [..., T, points, 2 or 3] of joints [..., T, dimensions]."""
+    return np.asarray(jax.jit(task.kinematics)(jnp.asarray(joints)))
+
+
+def _plans(task: Task, policies: Learned, index: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points [component, ..., T, points, 2 or 3] of the means of one context's components, and of samples of them."""
+    _, means, drawn = policies.movements(task, slice(index, index + 1), samples, seed=0, steps=STEPS)
+    return _points(task, means[0]), _points(task, drawn[0])
+
+
+def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
+    """Points [n, T, points, 2 or 3] of solutions."""
+    if not solutions:
+        return np.zeros((0, STEPS, 1, 1))
+    weights = jnp.asarray([solution.movement for solution in solutions])
+    return _points(task, np.asarray(task.promp.rollout(weights, STEPS)))
+
+
+def _different(means: np.ndarray, rates: np.ndarray) -> list[int]:
+    """The best component, and the one least like it among those that are nearly as good."""
+    best = int(np.argmax(rates))
+    apart = np.sum((means - means[best]) ** 2, axis=(1, 2, 3)) * (rates >= 0.8 * rates[best])
+    return sorted({best, int(np.argmax(apart))})
+
+
+def _over_phase(values: np.ndarray) -> np.ndarray:
+    """Curves [..., T, 2] of values [..., T]: the phase, then the value."""
+    return np.stack([np.broadcast_to(np.linspace(0, 1, values.shape[-1]), values.shape), values], axis=-1)
+
+
+def _values(metrics: Sequence[Mapping[str, Any]], *keys: str) -> np.ndarray:
+    """What every row has under nested keys, [row] or [row, rank]; NaN where it has nothing."""
+    found: list[Any] = list(metrics)
+    for key in keys:
+        found = [value.get(key) if isinstance(value, Mapping) else None for value in found]
+    example = next((value for value in found if value is not None), math.nan)
+    return np.asarray([np.full(np.shape(example), math.nan) if value is None else value for value in found], float)

@@ -1,0 +1,214 @@
+"""What the command line shows: a progress bar with the figures that matter, and tables."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations.dataset import Demonstrations
+from vigor.experiments import tables
+from vigor.experiments.runner import Progress as Cells
+from vigor.experiments.statistics import interval_words
+from vigor.experiments.store import Row
+from vigor.planning.plans import Plans
+from vigor.runs.run import Progress as Step
+from vigor.tasks import Task
+
+_ROWS = 20
+"""Most contexts that a table lists."""
+_SECONDS = 30.0
+"""Between two lines of a log that counts."""
+_console = Console(highlight=False)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[Step], None]]:
+    """A function that shows a run's progress: a bar on a terminal, plain lines in a log."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    if not _console.is_terminal:
+        yield _log
+        return
+    with Progress(*columns, console=_console) as bar:
+        row = bar.add_task("compiling", total=None)
+
+        def show(step: Step) -> None:
+            description = _figures(step) if step.test else "training" if step.iteration else "compiling"
+            bar.update(row, description=description, completed=step.iteration, total=step.iterations)
+
+        yield show
+
+
+@contextmanager
+def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of how many are done and how many there are: a bar on a terminal, now and then a line in a log."""
+    if not _console.is_terminal:
+        printed = time.monotonic()
+
+        def log(done: int, total: int) -> None:
+            nonlocal printed
+            if time.monotonic() - printed > _SECONDS:
+                printed = time.monotonic()
+                print(f"{what}: {done} of {total}", flush=True)
+
+        yield log
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_console, transient=True) as bar:
+        row = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(row, completed=done, total=total)
+
+
+@contextmanager
+def cells_bar() -> Iterator[Callable[[Cells], None]]:
+    """A function that shows a benchmark's progress: a bar on a terminal, a plain line a cell in a log."""
+    if not _console.is_terminal:
+        begun = False
+
+        def log(cells: Cells) -> None:
+            nonlocal begun
+            if cells.last or not begun:
+                print(f"{_counts(cells)}{f'; {cells.last}' if cells.last else ''}", flush=True)
+            begun = True
+
+        yield log
+        return
+    with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=_console) as bar:
+        row = bar.add_task("", total=None)
+
+        def show(cells: Cells) -> None:
+            if "failed" in cells.last:
+                bar.console.print(cells.last)
+            bar.update(row, description=_counts(cells), completed=cells.done, total=cells.total)
+
+        yield show
+
+
+def _counts(cells: Cells) -> str:
+    left = "" if cells.seconds_left is None else f", {timedelta(seconds=round(cells.seconds_left))} left"
+    running = f", {cells.running} running" if cells.running else ""
+    return f"{cells.done} of {cells.total} cells done{running}, {cells.failed} failed{left}"
+
+
+def _log(step: Step) -> None:
+    if step.iteration % 50 == 0 or step.iteration == step.iterations:
+        print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)
+
+
+def _figures(step: Step) -> str:
+    if not step.test:
+        return ""
+    return f"success: best {step.test['success_best']:.2f}, mixture {step.test['success_mixture']:.2f}"
+
+
+def results_table(result: dict[str, Any]) -> None:
+    """Success, distance and versatility on training and test contexts."""
+    parts = {name: result[name] for name in ("train", "test") if result[name]}
+    table = Table(title=f"{result['task']}, {result['method']}", title_justify="left")
+    table.add_column("")
+    for name, part in parts.items():
+        table.add_column(f"{name} ({len(part['contexts'])} contexts)", justify="right")
+
+    def row(label: str, value: Callable[[dict[str, Any]], str]) -> None:
+        table.add_row(label, *(value(part) for part in parts.values()))
+
+    row("success, best component", lambda part: f"{part['success_best']:.3f}")
+    row("success, mixture", lambda part: f"{part['success_mixture']:.3f}")
+    row("success, components ranked", lambda part: " ".join(f"{value:.2f}" for value in part["success_components"]))
+    row("distance, best component", lambda part: f"{part['distance_best']:.4f}")
+    row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
+    row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
+    row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
+    _console.print(table)
+
+
+def benchmark_table(rows: Sequence[Row]) -> None:
+    """Ours beside the paper's, for all methods with their usual settings."""
+    table = Table(title="success of the best component, test contexts", title_justify="left")
+    for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
+        table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
+    for title, group in tables.titled(tables.groups(rows)):
+        success, theirs = group.summary("success"), group.paper("success")
+        table.add_row(
+            title,
+            group.name,
+            str(success.seeds),
+            f"{theirs.mean:.3f}" if theirs else "",
+            f"{success.mean:.3f}",
+            interval_words(success.interval, 2),
+            f"{group.summary('mixture').mean:.3f}",
+        )
+    _console.print(table)
+
+
+def demonstrations_table(task: Task, shown: Demonstrations) -> None:
+    """Numbers, success and variety of demonstrations by context."""
+    summary = demonstrations.summary(task, shown)
+    table = Table(
+        title=f"{task.name}: {len(shown.context_of)} demonstrations, {escape(shown.source)}", title_justify="left"
+    )
+    for name in ("context", "values", "demonstrations", "success", "distance", "distinct", "spread"):
+        table.add_column(name, justify="left" if name == "values" else "right")
+    for i, context in enumerate(summary.contexts):
+        table.add_row(
+            str(context),
+            " ".join(f"{value:.2f}" for value in shown.contexts[context]),
+            str(summary.counts[i]),
+            f"{summary.success[i]:.2f}",
+            f"{summary.distance[i]:.3f}",
+            str(summary.solutions[i]),
+            f"{summary.spread[i]:.2f}",
+        )
+    _console.print(table)
+    rest = len(shown.contexts) - len(summary.contexts)
+    _console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")
+
+
+def plans_table(task: Task, made: Plans) -> None:
+    """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
+    few = len(made.plans) <= 3
+    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
+    table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
+    labels = [f"{region.label}\nclosest, end" for region in task.regions(np.asarray(made.plans[0].context))]
+    for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
+        table.add_column(name, justify="right")
+    for number, plan in enumerate(made.plans[:_ROWS], start=1):
+        for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
+            to_targets = (f"{away['closest']:.2f} {away['end']:.2f}" for away in solution.targets.values())
+            table.add_row(
+                str(number),
+                str(rank),
+                str(solution.group),
+                f"{solution.weight:.2f}",
+                "" if solution.reward is None else f"{solution.reward:.1f}",
+                "" if solution.success is None else f"{solution.success:.2f}",
+                *to_targets,
+                *(
+                    f"{solution.margins[name]:.3f}" if name in solution.margins else ""
+                    for name in made.constraints.names
+                ),
+                "yes" if solution.holds else "no",
+            )
+    _console.print(table)
+    _console.print("Targets: distance to the boundary, closest and at the end; limits: the smallest margin.")
+    if len(made.plans) > 1:
+        good = sum(plan.failure is None for plan in made.plans)
+        _console.print(f"{good} of {len(made.plans)} contexts have a solution that holds")
+    for number, plan in enumerate(made.plans[:_ROWS], start=1):
+        for said in (plan.warning, plan.failure and f"fails: {plan.failure}"):
+            if said:
+                _console.print(f"context {number}: {said}")

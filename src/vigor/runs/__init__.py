@@ -1,0 +1,1 @@
+"""Runs: settings, the training loop, checkpoints."""

@@ -1,0 +1,1 @@
+"""The planar reacher and the Panda reacher."""

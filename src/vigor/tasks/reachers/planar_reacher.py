@@ -1,0 +1,51 @@
+"""A planar arm with 5 joints passes through a first circle and ends in a second (paper, section 5 and appendix C.1)."""
+
+import numpy as np
+
+from vigor.motion.descriptors import squared_acceleration, squared_velocity
+from vigor.motion.kinematics import PlanarChain
+from vigor.motion.promp import ProMP
+from vigor.tasks.reachers import generation, reaching
+from vigor.tasks.task import Region, Task
+
+FIRST, SECOND = slice(0, 2), slice(2, 4)
+RADIUS = 0.5
+MEANS = (0.5, 2.5, 0.5, -2.5)
+DEVIATION = 0.5
+LINKS = PlanarChain((1.0,) * 5)
+LIMITS = ((-3.3, 3.3), *((-2.3, 2.3),) * 4)
+"""How far generated demonstrations turn each joint, in radians: about as far as people did."""
+
+
+def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Targets [count, 4] around (.5, 2.5) and (.5, -2.5), standard deviation .5."""
+    return rng.normal(MEANS, DEVIATION, (count, 4))
+
+
+def regions(context: np.ndarray) -> tuple[Region, ...]:
+    return (
+        Region(tuple(map(float, context[FIRST])), RADIUS, "first target"),
+        Region(tuple(map(float, context[SECOND])), RADIUS, "last target"),
+    )
+
+
+def postures(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Postures [count, 5] curled to either side."""
+    base = rng.normal((0.3, 0.0), (1.0, 0.4), (count, 2))
+    curl = rng.choice([-1.0, 1.0], (count, 1)) * rng.uniform(0.3, 0.9, (count, 1))
+    return np.concatenate([base, curl + rng.normal(0.0, 0.2, (count, 3))], axis=1)
+
+
+TASK = Task(
+    name="planar-reacher",
+    promp=ProMP(bases=5, dimensions=5, steps=30, scale=0.5),
+    context_names=("first x", "first y", "last x", "last y"),
+    sample_contexts=sample_contexts,
+    kinematics=LINKS,
+    descriptors=reaching.distances_and(FIRST, SECOND, squared_velocity, squared_acceleration),
+    other_descriptors=reaching.ablations(FIRST, SECOND),
+    distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
+    reached=reaching.reached(FIRST, SECOND, RADIUS),
+    regions=regions,
+    generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15),
+)

@@ -1,0 +1,50 @@
+"""The demonstrations of a benchmark's folder."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vigor.basics.errors import UserError
+from vigor.demonstrations import importers
+from vigor.demonstrations import preprocessing as recordings
+from vigor.experiments.data import Data
+from vigor.tasks import load_task
+
+
+@pytest.fixture(scope="module")
+def generated():
+    return recordings.generate(load_task("planar-reacher"), seed=0, contexts=2, per_context=2, spare=1)
+
+
+def test_demonstrations_in_the_folder_count_where_another_machine_rounds_otherwise(monkeypatch, tmp_path, generated):
+    read = [generated]
+    monkeypatch.setattr(importers, "import_demonstrations", lambda *_: read[0])
+    first = Data(tmp_path, Path("published"))
+    first.of("planar-reacher")
+    first.save()
+    read[0] = dataclasses.replace(generated, weights=generated.weights * (1 + 1e-10))
+    second = Data(tmp_path, Path("published"))
+    placed = second.of("planar-reacher")
+    second.save()
+    np.testing.assert_array_equal(placed.shown.weights, generated.weights)
+    read[0] = dataclasses.replace(generated, weights=generated.weights + 1)
+    other = Data(tmp_path, Path("published"))
+    other.of("planar-reacher")
+    with pytest.raises(UserError, match="already holds other demonstrations"):
+        other.save()
+
+
+def test_tasks_of_two_files_with_one_name_have_demonstrations_of_their_own(tmp_path):
+    text = """import dataclasses
+from vigor.tasks import load_task
+planar = load_task("planar-reacher")
+TASK = dataclasses.replace(planar, sample_contexts=lambda rng, count: planar.sample_contexts(rng, count) + {})
+"""
+    for name, shift in (("one", "0.0"), ("other", "0.1")):
+        (tmp_path / f"{name}.py").write_text(text.format(shift))
+    data = Data(tmp_path / "benchmark")
+    one, other = (data.of(f"{tmp_path / name}.py:TASK") for name in ("one", "other"))
+    assert one.place != other.place
+    assert np.abs(one.shown.contexts - other.shown.contexts).max() > 0.01

@@ -1,0 +1,129 @@
+"""What several tests share: a small task with small settings, quick compilation, and where the published data lies."""
+
+from functools import cache, partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from vigor.cli import main as cli
+from vigor.demonstrations import preprocessing as recordings
+from vigor.learning import networks
+from vigor.motion.descriptors import distance_to, squared_acceleration, squared_velocity
+from vigor.motion.kinematics import path
+from vigor.motion.promp import ProMP
+from vigor.tasks import Task
+from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
+SHARED = Path(__file__).parents[2] / "shared"
+
+SMALL = {
+    "--train-contexts": "2",
+    "--test-contexts": "2",
+    "--demos-per-context": "3",
+    "--components": "2",
+    "--samples": "20",
+    "--networks": "2",
+    "--width": "8",
+    "--layers": "1",
+    "--epochs": "12",
+}
+"""Options that make `vigor train` fast and poor."""
+
+
+def movement(goal: tuple[float, float], rest: int = 0, steps: int = 40) -> np.ndarray:
+    """A smooth recording [rest + steps, 2] from the origin to a goal."""
+    time = np.linspace(0.0, 1.0, steps)[:, None]
+    return np.concatenate([np.zeros((rest, 2)), (3 * time**2 - 2 * time**3) * np.asarray(goal)])
+
+
+def bent_movements(rng: np.random.Generator, goal: np.ndarray, count: int) -> list[np.ndarray]:
+    """Recordings [T, 2] that end near a goal, each bent to a side."""
+    bend = np.sin(np.linspace(0.0, np.pi, 40))[:, None] ** 2
+    return [movement(goal + rng.normal(0, 0.02, 2)) + bend * rng.normal(0, 0.2, 2) for _ in range(count)]
+
+
+POINT = Task(
+    name="point",
+    promp=ProMP(bases=4, dimensions=2, steps=25),
+    context_names=("x", "y"),
+    sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
+    kinematics=path,
+    descriptors=(distance_to(slice(0, 2)), squared_velocity, squared_acceleration),
+    distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1),
+    generate=bent_movements,
+)
+"""A point ends within .1 of its context."""
+
+
+STEPS, FEATURES = 7, 2
+"""Of descriptors for small networks."""
+
+# Compilation takes longer than what small networks do: ask for little of it.
+quick = partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+)
+logits = quick(networks.logits, static_argnums=1)
+
+
+def some_descriptors(count: int = 4, steps: int = STEPS, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(count, steps, FEATURES)).astype(np.float32)
+
+
+def constant_network(width: int, output_bias: float) -> networks.Parameters:
+    """An MLP: every hidden unit is 1 whatever the input, and so is every logit `output_bias`."""
+    return {
+        "layers": [{"weight": jnp.zeros((FEATURES + 1, width)), "bias": jnp.ones(width)}],
+        "output": {"weight": jnp.zeros((width, 1)), "bias": jnp.full(1, output_bias)},
+    }
+
+
+def output_gradient(optimiser) -> dict[str, np.ndarray]:
+    """The gradient of the loss by the output layer, which Adam's first moment holds after one step."""
+    return jax.tree.map(lambda moment: np.asarray(moment) / 0.1, optax.tree.get(optimiser, "mu")["output"])
+
+
+def member(tree, i: int):
+    """One network, or one run, of a batch."""
+    return jax.tree.map(lambda leaf: leaf[i], tree)
+
+
+def stacked(trees):
+    """A batch of networks or runs."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+def assert_same(one, other, **tolerance) -> None:
+    """Two trees of arrays are the same."""
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
+
+
+def small(**changes: str) -> list[str]:
+    """The small options as words; a change to None leaves one out."""
+    options = SMALL | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
+    return [word for option, value in options.items() if value is not None for word in (option, value)]
+
+
+@cache
+def generated():
+    return recordings.generate(PLANAR, seed=0, contexts=1, per_context=3, spare=0)
+
+
+def solving():
+    """A context of the planar reacher, and three recordings that solve it."""
+    return generated().contexts[0], *generated().recordings
+
+
+def refused(capsys, *arguments) -> str:
+    """The one sentence with which a command is refused."""
+    with pytest.raises(SystemExit) as stop:
+        cli.main(list(map(str, arguments)))
+    assert stop.value.code == 2
+    said = capsys.readouterr().err.strip()
+    assert said.startswith("vigor: ")
+    assert "\n" not in said
+    return said

@@ -1,0 +1,150 @@
+"""Mixtures against scipy's densities and against the moments of their samples."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal, ortho_group
+
+from vigor.learning import mixture
+from vigor.learning.mixture import Mixture
+
+COMPONENTS, DIMENSION = 3, 4
+SAMPLES = 20_000
+
+log_prob = jax.jit(mixture.log_prob)
+sample = jax.jit(mixture.sample, static_argnums=2)
+
+
+@pytest.fixture(scope="module")
+def some():
+    """A mixture of full covariances and unequal weights, as float64 arrays: weights, means, covariances."""
+    rng = np.random.default_rng(0)
+    spread = rng.normal(size=(COMPONENTS, DIMENSION, DIMENSION))
+    covariances = spread @ spread.transpose(0, 2, 1) + 0.3 * np.eye(DIMENSION)
+    return np.array([0.2, 0.7, 0.1]), 3 * rng.normal(size=(COMPONENTS, DIMENSION)), covariances
+
+
+def build(weights, means, covariances, rotate=False):
+    roots = np.linalg.cholesky(covariances)
+    if rotate:
+        roots = roots @ ortho_group.rvs(DIMENSION, size=COMPONENTS, random_state=1)
+    return Mixture(*(jnp.asarray(x, jnp.float32) for x in (np.log(weights), means, roots)))
+
+
+def moments_of(samples):
+    return samples.mean(axis=0), np.cov(samples.T)
+
+
+def assert_moments(samples, mean, covariance):
+    """Mean and covariance within five standard errors."""
+    found_mean, found_covariance = moments_of(np.asarray(samples, np.float64))
+    variances = np.diag(covariance)
+    assert np.all(np.abs(found_mean - mean) < 5 * np.sqrt(variances / len(samples)))
+    error = np.sqrt((covariance**2 + np.outer(variances, variances)) / len(samples))
+    assert np.all(np.abs(found_covariance - covariance) < 5 * error)
+
+
+@pytest.mark.parametrize("rotate", [False, True], ids=["triangular roots", "other roots"])
+def test_log_prob_is_scipys(some, rotate):
+    weights, means, covariances = some
+    points = np.random.default_rng(2).normal(scale=4, size=(50, DIMENSION))
+    densities = [multivariate_normal(m, c).logpdf(points) for m, c in zip(means, covariances, strict=True)]
+    expected = logsumexp(np.log(weights)[:, None] + np.array(densities), axis=0)
+    found = log_prob(build(*some, rotate=rotate), jnp.asarray(points, jnp.float32))
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+
+
+def test_log_prob_survives_far_points_and_flipped_roots(some):
+    one = build(*some)
+    flipped = one._replace(roots=-one.roots)
+    points = jnp.full((50, DIMENSION), 1e3)
+    far = log_prob(one, points)
+    assert np.all(np.isfinite(far))
+    np.testing.assert_allclose(log_prob(flipped, points), far, rtol=1e-5)
+
+
+def test_covariances_are_those_of_the_roots(some):
+    np.testing.assert_allclose(mixture.covariances(build(*some, rotate=True)), some[2], atol=1e-4)
+
+
+def test_every_component_has_its_moments(some):
+    samples = mixture.sample_components(jax.random.key(0), build(*some, rotate=True), SAMPLES)
+    assert samples.shape == (COMPONENTS, SAMPLES, DIMENSION)
+    for component, mean, covariance in zip(samples, *some[1:], strict=True):
+        assert_moments(component, mean, covariance)
+
+
+def test_components_are_drawn_by_weight(some):
+    weights, means, _ = some
+    narrow = build(weights, 100 * means, 1e-4 * some[2])
+    samples = np.asarray(sample(jax.random.key(1), narrow, SAMPLES))
+    owner = np.argmin(np.linalg.norm(samples[:, None] - 100 * means, axis=-1), axis=1)
+    share = np.bincount(owner, minlength=COMPONENTS) / SAMPLES
+    assert np.all(np.abs(share - weights) < 5 * np.sqrt(weights * (1 - weights) / SAMPLES))
+
+
+def test_samples_of_the_mixture_have_its_components_moments(some):
+    _, means, covariances = some
+    single = build(np.array([1e-30, 1.0, 1e-30]), means, covariances, rotate=True)
+    assert_moments(sample(jax.random.key(2), single, SAMPLES), means[1], covariances[1])
+
+
+def test_noise_is_placed_by_mean_and_root(some):
+    one = build(*some, rotate=True)
+    noise = np.random.default_rng(3).normal(size=(COMPONENTS, 6, DIMENSION)).astype(np.float32)
+    placed = mixture.place(one, jnp.asarray(noise))
+    for k in range(COMPONENTS):
+        for s in range(6):
+            expected = np.asarray(one.means[k]) + np.asarray(one.roots[k]) @ noise[k, s]
+            np.testing.assert_allclose(placed[k, s], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_first_mixture_has_equal_weights_and_standard_normal_components():
+    many = mixture.initial(jax.random.key(0), 2_000, DIMENSION)
+    np.testing.assert_allclose(np.exp(many.log_weights), 1 / 2_000, rtol=1e-5)
+    np.testing.assert_array_equal(many.roots, np.broadcast_to(np.eye(DIMENSION), (2_000, DIMENSION, DIMENSION)))
+    assert_moments(many.means, np.zeros(DIMENSION), np.eye(DIMENSION))
+
+
+def test_samples_know_their_component(some):
+    weights, means, _ = some
+    tight = build(weights, means, np.tile(1e-6 * np.eye(DIMENSION), (COMPONENTS, 1, 1)))
+    points, component = mixture.sample_with_components(jax.random.key(0), tight, 50)
+    np.testing.assert_allclose(points, means[np.asarray(component)], atol=0.01)
+    assert set(np.asarray(component).tolist()) == {0, 1, 2}
+
+
+def test_means_among_points_are_different_points():
+    points = jnp.asarray(np.random.default_rng(0).normal(size=(12, DIMENSION)), jnp.float32)
+    drawn = jax.vmap(lambda key: mixture.among(key, points, 5))(jax.random.split(jax.random.key(1), 200))
+    which = np.argmin(np.sum((np.asarray(drawn.means)[:, :, None] - np.asarray(points)) ** 2, -1), -1)
+    np.testing.assert_array_equal(np.asarray(points)[which], drawn.means)
+    assert all(len(set(row)) == 5 for row in which)
+    assert len(set(which[:, 0])) == 12
+    np.testing.assert_allclose(np.exp(drawn.log_weights).sum(axis=1), 1, rtol=1e-6)
+
+
+def test_next_means_are_drawn_by_squared_distance():
+    """Two far points beside a crowd: k-means++ draws them almost always, an even draw seldom."""
+    crowd = np.random.default_rng(0).normal(size=(40, 2)) * 0.01
+    points = jnp.asarray(np.concatenate([crowd, [[10.0, 0], [0, 10.0]]]), jnp.float32)
+    drawn = jax.vmap(lambda key: mixture.among(key, points, 3))(jax.random.split(jax.random.key(0), 100))
+    assert np.mean(np.sum(np.max(np.abs(drawn.means), -1) > 5, -1) == 2) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("points", "deviations"),
+    [
+        ([[0.0, 0], [2.0, 0]], [0.8, 0.8 * 0.1 * np.sqrt(0.5)]),
+        ([[1.0, 2]], [1.0, 1.0]),
+        ([[1.0, 2], [1.0, 2]], [1.0, 1.0]),
+    ],
+    ids=["one axis does not vary", "one point", "the same point twice"],
+)
+def test_there_is_room_around_means_among_points(points, deviations):
+    found = mixture.among(jax.random.key(0), jnp.asarray(points), 4)
+    for root in found.roots:
+        np.testing.assert_allclose(root, np.diag(deviations), rtol=1e-5)
+    assert {tuple(mean) for mean in np.asarray(found.means).tolist()} <= {tuple(point) for point in points}

@@ -1,0 +1,196 @@
+"""Constraints: margins are what a slow search finds, and the cost leads out of violations."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import POINT, quick
+from vigor.basics.errors import UserError
+from vigor.motion.robots import PANDA, Robot
+from vigor.motion.shapes import Box, Sphere
+from vigor.planning import constraints
+from vigor.planning.constraints import Constraints
+from vigor.tasks.reachers import panda_reacher, planar_reacher
+
+PLANAR, ARM = planar_reacher.TASK, panda_reacher.TASK
+SHAPES = (Sphere((0.3, -0.2), 0.4), Box((-1.0, 0.2), (0.5, 0.9)))
+BOUNDS = constraints.bounds(PLANAR, Constraints(keep_out=SHAPES))
+place = st.tuples(*[st.floats(-2, 2, allow_subnormal=False)] * 2)
+
+outside = quick(lambda points: constraints._outside(BOUNDS, points[..., None, :]))
+closest = quick(lambda a, b: constraints._closest(BOUNDS, a[..., None, :], b[..., None, :]))
+
+
+def weights_of(task, count=3, seed=0, scale=0.5):
+    return scale * np.random.default_rng(seed).normal(size=(count, task.promp.weights)).astype(np.float32)
+
+
+@settings(deadline=None)
+@given(place)
+def test_distance_to_a_sphere_and_a_box(point):
+    sphere, box = np.asarray(outside(jnp.asarray(point, jnp.float32)))
+    assert sphere == pytest.approx(np.hypot(point[0] - 0.3, point[1] + 0.2) - 0.4, abs=1e-5)
+    nearest = np.clip(point, (-1.0, 0.2), (0.5, 0.9))
+    away = np.linalg.norm(np.asarray(point) - nearest)
+    depth = min(point[0] + 1.0, 0.5 - point[0], point[1] - 0.2, 0.9 - point[1])
+    assert box == pytest.approx(away if away > 0 else -depth, abs=1e-5)
+
+
+@settings(deadline=None)
+@given(place, place)
+def test_the_closest_point_of_a_link_is_found(a, b):
+    a, b = np.asarray(a, np.float32), np.asarray(b, np.float32)
+    along = np.linspace(0, 1, 2001, dtype=np.float32)[:, None]
+    searched = np.asarray(outside(jnp.asarray((1 - along) * a + along * b))).min(axis=0)
+    found = np.asarray(closest(jnp.asarray(a), jnp.asarray(b)))
+    assert np.all(found <= searched + 1e-5)
+    assert np.all(found >= searched - np.linalg.norm(b - a) / 2000 - 1e-5)
+
+
+@pytest.mark.parametrize("task", [PLANAR, ARM, POINT], ids=lambda task: task.name)
+def test_clearance_of_a_movement(task):
+    space = 3 if task is ARM else 2
+    shapes = (Sphere((0.4, 0.3, 0.5)[:space], 0.1), Box((-0.5,) * space, (-0.2,) * space))
+    limits = constraints.bounds(task, Constraints(task.robot, 3.0, shapes))
+    weights = weights_of(task)
+    found = np.asarray(constraints.margins(task, limits, weights).clearance)
+    points = np.asarray(task.kinematics(task.promp.rollout(jnp.asarray(weights), constraints.FINE * task.promp.steps)))
+    if points.shape[-2] > 1:
+        along = np.linspace(0, 1, 200)[:, None, None, None, None]
+        points = (1 - along) * points[..., :-1, :] + along * points[..., 1:, :]
+    thickness = task.robot.thickness if task.robot else 0.0
+    to_sphere = np.linalg.norm(points - shapes[0].centre, axis=-1) - 0.1 - thickness
+    beyond = np.maximum(np.maximum(np.array(shapes[1].low) - points, points - shapes[1].high), 0.0)
+    to_box = np.linalg.norm(beyond, axis=-1) - thickness
+    axes = tuple(i for i in range(to_sphere.ndim) if i != to_sphere.ndim - 3)
+    np.testing.assert_allclose(found[:, 0], to_sphere.min(axis=axes), atol=6e-3)
+    inside = to_box.min(axis=axes) <= -thickness
+    np.testing.assert_allclose(found[~inside, 1], to_box.min(axis=axes)[~inside], atol=6e-3)
+    assert np.all(found[inside, 1] <= -thickness + 1e-6)
+
+
+def test_margins_of_joints():
+    limits = constraints.bounds(ARM, constraints.of_task(ARM, seconds=2.0))
+    weights = weights_of(ARM)
+    found = constraints.margins(ARM, limits, weights)
+    joints = np.asarray(ARM.promp.rollout(jnp.asarray(weights), 5000), np.float64)
+    joints = np.concatenate([joints, np.zeros((*joints.shape[:2], 1))], axis=-1)
+    low, high = np.array(PANDA.position).T
+    np.testing.assert_allclose(found.position, np.minimum(joints - low, high - joints).min(axis=1), atol=1e-4)
+    speed = np.abs(np.diff(joints, axis=1)).max(axis=1) * 4999 / 2.0
+    np.testing.assert_allclose(found.velocity, 1 - speed / np.array(PANDA.velocity), atol=5e-3)
+
+
+def test_the_cost_is_nothing_far_from_violations_and_leads_out_of_them():
+    # The bent arm turns about its base; its tip passes through the sphere.
+    weights = jnp.full((5, 5), 0.4).at[:, 0].set(jnp.linspace(0.2, 2.0, 5)).reshape(-1)
+    tip = PLANAR.kinematics(PLANAR.promp.rollout(weights))[20, -1]
+    limits = constraints.bounds(PLANAR, Constraints(keep_out=(Sphere(tuple(1.05 * np.asarray(tip)), 0.3),)))
+    away = constraints.bounds(PLANAR, Constraints(keep_out=(Sphere((50.0, 50.0), 0.3),)))
+    assert constraints.cost(PLANAR, away, weights) == 0
+    slope = quick(jax.value_and_grad(lambda w: constraints.cost(PLANAR, limits, w)))
+    first = slope(weights)[0]
+    assert first > 0
+    for _ in range(400):
+        weights = weights - 1e-4 * slope(weights)[1]
+    assert slope(weights)[0] < 0.3 * first
+    assert constraints.margins(PLANAR, limits, weights[None]).clearance[0, 0] > -0.05
+
+
+def test_a_fast_arm_does_not_pass_a_keep_out_unseen():
+    limits = constraints.bounds(POINT, Constraints(keep_out=(Sphere((1.0, 0.0), 0.05),)))
+    steps = jnp.array([[[[0.0, 0.01]]], [[[2.0, 0.01]]]])
+    assert constraints._depths(limits, steps[0], steps[1])[0, 0, 0] > 0.8
+
+
+def test_it_does_not_pay_to_pass_a_keep_out_quickly():
+    limits = constraints.bounds(POINT, Constraints(keep_out=(Sphere((0.0, 0.0), 0.5),)))
+
+    def through(steps):
+        """Cost of the same way through the middle of the sphere, in so many steps."""
+        points = jnp.linspace(jnp.array([-1.0, 0.0]), jnp.array([1.0, 0.0]), steps + 1)
+        return jnp.sum(constraints._depths(limits, points[:-1], points[1:]))
+
+    assert through(1) > through(8)
+
+
+def test_limits_of_joints_cost():
+    limits = constraints.bounds(ARM, constraints.of_task(ARM))
+    still = jnp.zeros(ARM.promp.weights)
+    far = still.at[2].set(6.0)
+    assert constraints.cost(ARM, limits, still) == 0
+    assert constraints.cost(ARM, limits, far) > 1
+
+
+def test_the_violated_constraint_is_named():
+    limits = constraints.of_task(ARM, (Sphere((0.0, 0.0, 0.2), 0.1),), seconds=0.1)
+    weights = np.zeros((1, ARM.promp.weights), np.float32)
+    weights[0, 1] = 1.0
+    found = jax.tree.map(
+        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, limits), weights)
+    )
+    assert constraints.smallest(limits, found).keys() == {"position", "velocity", "keep-out 1"}
+    assert found.velocity.min() < 0
+    assert constraints.violation(limits, found).startswith("keep-out 1: ")  # More time would not mend it.
+    without = found._replace(clearance=np.zeros(0))
+    assert "velocity: panda_joint2" in constraints.violation(replace(limits, keep_out=()), without)
+    slow = replace(limits, seconds=100.0)
+    found = jax.tree.map(
+        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
+    )
+    assert "keep-out 1" in constraints.violation(slow, found)
+    assert constraints.smallest(slow, found)["keep-out 1"] == pytest.approx(-0.16, abs=1e-3)
+    weights[0, 1] = 5.0
+    found = jax.tree.map(
+        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
+    )
+    assert found.clearance[0] < 0
+    assert "position: panda_joint2" in constraints.violation(slow, found)
+
+
+def test_a_task_without_a_robot_has_no_constraints():
+    assert not constraints.of_task(PLANAR)
+    assert constraints.of_task(PLANAR).names == []
+    assert constraints.of_task(ARM)
+
+
+def test_shapes_as_the_command_line_names_them():
+    assert constraints.parse("sphere:1,2,.5") == Sphere((1.0, 2.0), 0.5)
+    assert constraints.parse("sphere:1,2,3,.5") == Sphere((1.0, 2.0, 3.0), 0.5)
+    assert constraints.parse("box:0,0,0,1,2,3") == Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
+
+
+@pytest.mark.parametrize("text", ["ball:1,2,3", "sphere:1,2", "sphere:1,2,x", "sphere", "box:1,2,3,4,5", ""])
+def test_other_shapes_are_refused(text):
+    with pytest.raises(UserError, match="is no keep-out"):
+        constraints.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Sphere((0.0, 0.0), 0.0), "positive radius"),
+        (lambda: Sphere((0.0, np.nan), 1.0), "finite centre"),
+        (lambda: Box((0.0, 0.0), (1.0, 0.0)), "lower corner first"),
+        (lambda: Box((0.0, 0.0), (1.0, 1.0, 1.0)), "two finite corners"),
+        (lambda: Constraints(seconds=0.0), "seconds"),
+        (lambda: constraints.bounds(PLANAR, Constraints(keep_out=(Sphere((0.0, 0.0, 0.0), 1.0),))), "3 coordinates"),
+        (lambda: constraints.bounds(PLANAR, Constraints(robot=PANDA)), "7 joints where planar-reacher moves 5"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(make, said):
+    with pytest.raises(UserError, match=said):
+        make()
+
+
+def test_a_joint_that_turns_without_end_has_no_margin():
+    free = Robot("free", tuple("abcde"), ((-np.inf, np.inf),) * 5, (1.0,) * 5)
+    limits = Constraints(robot=free)
+    found = constraints.margins(PLANAR, constraints.bounds(PLANAR, limits), weights_of(PLANAR, 1))
+    own = jax.tree.map(lambda leaf: np.asarray(leaf)[0], found)
+    assert constraints.smallest(limits, own).keys() == {"velocity"}

@@ -1,0 +1,132 @@
+"""A report is one file that shows what a run left, and nothing that it should not."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pages import tags
+from vigor.basics.errors import UserError
+from vigor.reports.page import FIGURES, write_report
+
+HOSTILE = "<script>alert('x')</script>\"&"
+PNG = b"\x89PNG\r\n\x1a\n"
+SPLIT = {
+    "success_best": 0.9876,
+    "success_mixture": 0.5,
+    "success_components": [0.9876, 0.0124],
+    "distance_best": 0.25,
+    "versatility": {"working_components": 1.5, "distinct_solutions": 1.25, "entropy": 0.75},
+    "contexts": [
+        {"context": [0.125, -2.0], "success": [1.0, 0.0], "distance": [0.0, 0.5], "weights": [0.5, 0.5]},
+        {"context": [3.0, 4.0], "success": [0.97, 0.02], "distance": [0.1, 0.7], "weights": [0.5, 0.5]},
+    ],
+}
+RESULT = {"task": "planar-reacher", "method": "vigor", "seed": 3, "iterations": 10, "test": SPLIT, "train": SPLIT}
+CONFIG = {"command": "vigor train planar-reacher --seed 3", "settings": {"components": 2, "network": {"width": 32}}}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    (tmp_path / "result.json").write_text(json.dumps(RESULT))
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    return tmp_path
+
+
+def page(run: Path) -> str:
+    return write_report(run).read_text(encoding="utf-8")
+
+
+def test_the_numbers_that_matter_are_there(run: Path):
+    text = page(run)
+    assert "<title>planar-reacher: vigor</title>" in text
+    assert "<b>98.8%</b><span>success of the best component</span>" in text
+    assert "<b>50.0%</b><span>success of the mixture</span>" in text
+    versatility = re.search(r"<b>1.25</b><span>distinct solutions per context</span><small>(.*?)</small>", text)
+    assert versatility is not None
+    assert "50.0%" in versatility[1], "success stands beside versatility"
+    assert "0.125, -2" in text
+    assert "seed <b>3</b>" in text
+    assert "<pre>vigor train planar-reacher --seed 3</pre>" in text
+    assert "<td>settings.network.width</td><td><code>32</code></td>" in text
+
+
+def test_every_component_of_every_context_has_a_cell(run: Path):
+    cells = re.findall(r'<span class="cell"[^>]*>(\d+)</span>', page(run))
+    ranked, by_context = ["99", "1"], ["100", "0", "97", "2"]
+    assert cells == ranked * 2 + by_context * 2
+
+
+def test_it_is_one_file_without_a_network(run: Path):
+    (run / "figures").mkdir()
+    for name in FIGURES:
+        (run / "figures" / name).write_bytes(PNG + name.encode())
+    before = set(run.iterdir())
+    text = page(run)
+    assert set(run.iterdir()) - before == {run / "report.html"}
+    assert tags(text).count("img") == len(FIGURES)
+    assert not re.search(r"https?://|@import|url\(|<script|<link", text)
+    assert all(source.startswith("data:image/png;base64,") for source in re.findall(r'src="([^"]*)"', text))
+    places = [text.index(caption) for caption in FIGURES.values()]
+    assert places == sorted(places)
+
+
+def test_figures_that_are_missing_are_left_out(run: Path):
+    assert "img" not in tags(page(run))
+
+
+def test_hostile_words_are_escaped(tmp_path: Path):
+    split = {
+        "success_best": HOSTILE,
+        "success_components": [HOSTILE],
+        "versatility": {"entropy": HOSTILE},
+        "contexts": [{"context": [HOSTILE], "success": [HOSTILE], "distance": HOSTILE}],
+    }
+    facts = dict.fromkeys(("task", "method", "seed", "demos", "device", "date"), HOSTILE)
+    (tmp_path / "result.json").write_text(json.dumps({**facts, "test": split}))
+    (tmp_path / "config.json").write_text(json.dumps({"command": HOSTILE, HOSTILE: {HOSTILE: [HOSTILE]}}))
+    text = page(tmp_path)
+    assert "script" not in tags(text)
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;") >= 12
+
+
+def test_a_run_without_test_contexts_or_versatility(tmp_path: Path):
+    (tmp_path / "result.json").write_text(json.dumps({"task": "t", "method": "m", "train": {"success_best": 1.0}}))
+    (tmp_path / "config.json").write_text("{}")
+    text = page(tmp_path)
+    tags(text)
+    assert "mean over training contexts" in text
+    assert "Repeat this run" not in text
+
+
+def test_a_command_as_a_list_is_quoted(run: Path):
+    (run / "config.json").write_text(json.dumps({"command": ["vigor", "train", "my task.py:T"]}))
+    assert "<pre>vigor train &#x27;my task.py:T&#x27;</pre>" in page(run)
+
+
+def test_it_is_written_whole_or_not_at_all(run: Path, monkeypatch: pytest.MonkeyPatch):
+    (run / "report.html").write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(run)
+    assert (run / "report.html").read_text() == "old"
+    assert sorted(file.name for file in run.iterdir()) == ["config.json", "report.html", "result.json"]
+
+
+def test_a_run_without_a_result_says_what_to_do(tmp_path: Path):
+    with pytest.raises(UserError) as caught:
+        write_report(tmp_path)
+    assert str(tmp_path / "result.json") in str(caught.value)
+    assert "--resume" in str(caught.value)
+
+
+def test_a_result_that_is_no_object_is_refused(run: Path):
+    (run / "result.json").write_text("[]")
+    with pytest.raises(UserError, match=r"result\.json is not the JSON object"):
+        write_report(run)

@@ -1,0 +1,257 @@
+"""The studio in a real browser, used by mouse; and by those who mean no good."""
+
+import json
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import viser
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from studio_page import CHROMIUM, Hand, browser, open_studio, studio
+from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
+from vigor.studio import guard, stage
+from vigor.tasks import load_task
+from vigor.tasks.reachers import panda_reacher
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no chromium"),
+]
+
+
+def record(hand: Hand, robot: stage.Stage, places, seconds: float) -> None:
+    hand.press("Start")
+    hand.says("recording")
+    hand.drag([robot.picture().points[robot.grips[-1]], *places], seconds)
+    hand.says("solved")
+    hand.press("Stop and save")
+    hand.says("Saved: 2 in this context.")
+
+
+def prepare(folder: Path, name: str, context: np.ndarray) -> None:
+    """A first demonstration, so that the studio opens with its context."""
+    task = load_task(name)
+    weights = recordings.fit(task, [np.tile(task.promp.start or np.zeros(task.promp.dimensions), (2, 1))])
+    first = demonstrations.Demonstrations(name, context[None], np.zeros(1, int), weights, None, "test")
+    demonstrations.save(first, folder / "demonstrations")
+
+
+def check_saved(folder: Path, name: str) -> None:
+    """A second demonstration is on disk, and solves its context."""
+    task = load_task(name)
+    found = demonstrations.load(folder / "demonstrations", task)
+    assert found.context_of.tolist() == [0, 0]
+    assert task.succeeds(task.distances(demonstrations.trajectories(task, found)[1:], found.contexts))
+
+
+def learn(hand: Hand, iterations: int) -> None:
+    hand.tab("Learn")
+    hand.page.get_by_role("textbox").last.fill(str(iterations))
+    hand.page.keyboard.press("Enter")
+    hand.press("Learn")
+
+
+def check_exported(hand: Hand, folder: Path) -> None:
+    """The plan on the page can be exported, and is on disk."""
+    hand.press("Export plan")
+    hand.says("exported to")
+    (plan,) = (folder / "runs" / "1" / "plans").glob("*.json")
+    made = json.loads(plan.read_text())["contexts"][0]
+    np.testing.assert_allclose(made["context"], hand.context(), atol=1e-3)
+    assert len(made["weights"]) == 5
+
+
+def test_record_learn_and_plan(tmp_path):
+    robot = stage.load(load_task("planar-reacher"))
+    prepare(tmp_path, "planar-reacher", np.array([0.5, 2.5, 0.5, -2.5]))
+    with studio("planar-reacher", tmp_path) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        marks = [mark.position for mark in robot.marks(hand.context())]
+        record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
+        check_saved(tmp_path, "planar-reacher")
+
+        other = page.context.browser.new_page()
+        open_studio(other, url)
+        Hand(other, robot.view).says("Saved: 2")
+        other.close()
+
+        learn(hand, 300)
+        curve = page.locator(".uplot")
+        assert curve.count() == 0
+        hand.says("learning, iteration", 300)
+        curve.first.wait_for()
+        hand.press("Stop")
+        hand.says("stopped, iteration", 120)
+        (result,) = (tmp_path / "runs" / "1").glob("state.json")
+        assert 0 < json.loads(result.read_text())["iteration"] < 300
+        hand.press("Resume")
+        hand.says("finished, iteration 300 of 300", 300)
+        hand.tab("Plan")
+        hand.says("planned in", 180)
+        before = hand.context()
+        hand.drag([marks[0], marks[0] + np.array([0.5, -0.4, 0.0])], 0.5)
+        hand.says("planned in", 30)
+        np.testing.assert_allclose(hand.context(), before + np.array([0.5, -0.4, 0.0, 0.0]), atol=0.1)
+        hand.press("Play plan")
+        hand.says("playing")
+        check_exported(hand, tmp_path)
+
+
+@contextmanager
+def shown_panda(folder: Path) -> Iterator[tuple[Hand, list[np.ndarray], subprocess.Popen[str]]]:
+    """A studio in which a Panda has just been shown how to reach two marks; also the studio's process."""
+    robot = stage.load(load_task("panda-reacher"))
+    prepare(folder, "panda-reacher", np.array(panda_reacher.CENTRES))
+    with studio("panda-reacher", folder) as (url, process), browser(url) as page:
+        hand = Hand(page, robot.view)
+        marks = [mark.position for mark in robot.marks(hand.context())]
+        record(hand, robot, marks, 2.0)
+        yield hand, marks, process
+
+
+def test_teach_a_panda(tmp_path):
+    with shown_panda(tmp_path) as (hand, marks, _):
+        check_saved(tmp_path, "panda-reacher")
+        learn(hand, 20)
+        hand.says("finished, iteration 20 of 20", 300)
+        hand.tab("Plan")
+        hand.says("planned in", 180)
+        hand.drag([marks[1], marks[1] + np.array([0.0, 0.1, 0.05])], 0.5)
+        assert np.linalg.norm(hand.context()[3:] - marks[1]) > 0.05
+        hand.says("planned in", 180)
+        check_exported(hand, tmp_path)
+
+
+def test_a_killed_studio_has_kept_every_finished_demonstration(tmp_path):
+    with shown_panda(tmp_path) as (hand, _, process):
+        hand.press("Start")
+        hand.says("recording")
+        process.kill()
+        process.wait()
+    check_saved(tmp_path, "panda-reacher")
+
+
+def test_push_a_box(tmp_path):
+    robot = stage.load(load_task("box-pusher"))
+    context = np.array([0.07, 0.0, 0.0])
+    prepare(tmp_path, "box-pusher", context)
+    with studio("box-pusher", tmp_path) as (url, _), browser(url) as page:
+        hand = Hand(page, robot.view)
+        record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
+        check_saved(tmp_path, "box-pusher")
+        learn(hand, 10)
+        hand.says("finished, iteration 10 of 10", 400)
+        hand.tab("Plan")
+        hand.says("planned in", 180)
+        goal, knob = (mark.position for mark in robot.marks(context))
+        hand.drag([knob, robot.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
+        np.testing.assert_allclose(hand.context(), [0.07, 0.0, 0.4], atol=0.05)
+        edge = np.array([0.09, -0.02, 0.0])  # Of the goal, clear of the box.
+        hand.drag([goal + edge, goal + edge + np.array([0.03, 0.05, 0.0])], 0.5)
+        np.testing.assert_allclose(hand.context(), [0.1, 0.05, 0.4], atol=0.05)
+        hand.says("planned in", 180)
+        check_exported(hand, tmp_path)
+
+
+CAMERA = msgspec.msgpack.encode(
+    {
+        "type": "ViewerCameraMessage",
+        "wxyz": [1.0, 0.0, 0.0, 0.0],
+        "position": [0.0, 0.0, 10.0],
+        "fov": 0.8,
+        "near": 0.1,
+        "far": 100.0,
+        "image_height": 100,
+        "image_width": 100,
+        "look_at": [0.0, 0.0, 0.0],
+        "up_direction": [0.0, 1.0, 0.0],
+    }
+)
+"""With it, viser takes a connection for a page, whose messages count."""
+JUNK = [
+    b"",
+    b"\x00" * 1000,
+    b"\xc1\xff not msgpack",
+    msgspec.msgpack.encode({}),
+    msgspec.msgpack.encode({"type": "NoSuchMessage"}),
+    msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": "../../etc/passwd", "updates": {"value": "../../x"}}),
+    msgspec.msgpack.encode(
+        {
+            "type": "FileTransferStartUpload",
+            "source_component_uuid": "x",
+            "transfer_uuid": "y",
+            "filename": "../../../tmp/vigor-evil",
+            "mime_type": "x",
+            "part_count": 0,
+            "size_bytes": 0,
+        }
+    ),
+    msgspec.msgpack.encode({"type": "ShareUrlRequest"}),
+    *(
+        msgspec.msgpack.encode(
+            {
+                "type": "SceneNodeDragMessage",
+                "phase": phase,
+                "name": name,
+                "instance_index": None,
+                "start_position": [0.0, 0.0, 0.0],
+                "start_screen_pos": [0.5, 0.5],
+                "end_position": value,
+                "end_screen_pos": [0.5, 0.5],
+                "button": "left",
+                "modifier": None,
+                "owner": "",
+            }
+        )
+        for name in ("/marks/0", "/robot/joint5", "/../../x")
+        for phase, value in (
+            ("start", [1e308] * 3),
+            ("update", [float("nan")] * 3),
+            ("update", ["a", None, {}]),
+            ("end", []),
+        )
+    ),
+]
+
+
+def test_junk_and_strangers_change_nothing(tmp_path):
+    folder = tmp_path / "studio"
+    with studio("planar-reacher", folder, "--host", "0.0.0.0") as (printed, process):
+        address, token = printed.replace("0.0.0.0", "127.0.0.1").split("/?token=")
+        protocol = f"viser-v{viser.__version__}"
+        with pytest.raises(urllib.error.HTTPError, match="403") as refused, urllib.request.urlopen(address):
+            pass
+        refused.value.close()
+        web = address.replace("http", "ws")
+        with pytest.raises(InvalidStatus, match="403"), connect(web, subprotocols=[protocol]):
+            pass
+        with urllib.request.urlopen(f"{address}/?token={token}") as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        assert cookie == f"{guard.COOKIE}={token}"
+        before = sorted(tmp_path.rglob("*"))
+        for message in JUNK:
+            with connect(web, subprotocols=[protocol], additional_headers={"Cookie": cookie}, max_size=None) as socket:
+                try:
+                    socket.send(CAMERA)
+                    socket.send(message)
+                    time.sleep(0.1)  # A page that is gone is not listened to.
+                    socket.recv(timeout=5)
+                except ConnectionClosed:
+                    pass
+        assert process.poll() is None
+        assert sorted(tmp_path.rglob("*")) == before
+        assert not Path("/tmp/vigor-evil").exists()
+        with browser(f"{address}/?token={token}") as page:
+            Hand(page, stage.load(load_task("planar-reacher")).view).press("New context")
+    shutil.rmtree(folder, ignore_errors=True)

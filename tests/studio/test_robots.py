@@ -1,0 +1,76 @@
+"""Robots that follow a hand: the arms, and the box pusher in live physics."""
+
+import numpy as np
+import pytest
+
+from vigor.basics.errors import UserError
+from vigor.studio import stage
+from vigor.studio.arm import towards
+from vigor.tasks import load_task
+from vigor.tasks.box_pusher import geometry
+
+PLANAR = load_task("planar-reacher")
+
+
+@pytest.mark.parametrize("name", ["planar-reacher", "panda-reacher"])
+def test_an_arm_follows_within_its_limits(name):
+    task = load_task(name)
+    arm = stage.load(task)
+    aim = arm.picture().points[-1] + np.array([-0.2, 0.15, 0.0 if arm.view.flat else 0.1])
+    before = arm.pose
+    for _ in range(100):
+        arm.advance(0.02, arm.grips[-1], aim, True)
+        assert np.abs(arm.pose - before).max() <= 6.0 * 0.02 + 1e-6
+        before = arm.pose
+    assert np.linalg.norm(arm.picture().points[-1] - aim) < 0.005 * arm.view.camera[2]
+    arm.advance(0.02, arm.grips[-1], np.array(arm.view.high), True)
+    assert np.all(np.isfinite(arm.pose))
+    arm.reset()
+    np.testing.assert_array_equal(arm.pose, task.promp.start or np.zeros(5))
+
+
+def test_an_elbow_can_be_pulled():
+    arm = stage.load(PLANAR)
+    aim = arm.picture().points[2] + np.array([-0.3, 0.8, 0.0])
+    for _ in range(100):
+        arm.advance(0.02, 2, aim, True)
+    assert np.linalg.norm(arm.picture().points[2] - aim) < 0.05
+    assert arm.picture().points[-1, 1] > 0.5
+
+
+def test_a_pointer_on_a_target_means_its_depth():
+    eye = np.array([0.0, -2.0, 0.0])
+    marks = [stage.Mark("one", np.array([0.3, 0.5, 0.0]), 0.05), stage.Mark("two", np.array([-0.3, -0.5, 0.0]), 0.05)]
+    now = np.array([0.0, 0.2, 0.0])
+    for mark in marks:
+        ray = (mark.position - eye) / np.linalg.norm(mark.position - eye)
+        np.testing.assert_allclose(towards(eye, eye + ray, now, marks), mark.position, atol=0.05)
+    np.testing.assert_allclose(towards(eye, eye + np.array([0.0, 1.0, 0.0]), now, marks), now, atol=1e-3)
+
+
+def test_the_rod_is_placed_and_then_pushes():
+    pusher = stage.load(load_task("box-pusher"))
+    pusher.advance(0.02, -2, np.array([0.55, 0.0, 0.0]), False)
+    np.testing.assert_allclose(pusher.pose, [0.55, 0.0])
+    still = pusher.picture().box
+    np.testing.assert_allclose(still, [*geometry.START, 0.0])
+    for _ in range(100):
+        pusher.advance(0.02, -2, np.array([0.68, 0.0, 0.0]), True)
+    pushed = pusher.picture().box
+    assert pushed[0] > still[0] + 0.03
+    path, context = np.zeros((1, 3)), np.array([*(pushed - still)[:2], pushed[2]])
+    assert all(pusher.reached(context, path, pusher.picture()))
+    assert not any(pusher.reached(context + 0.05, path, pusher.picture()))
+    turned = pusher.dragged(context, 1, pusher.marks(np.array([*context[:2], 0.4]))[1].position)
+    np.testing.assert_allclose(turned, [*context[:2], 0.4], atol=1e-9)
+    far = pusher.dragged(context, 0, np.array([1e3, -1e3, 0.0]))
+    assert np.abs(far[:2]).max() <= 0.25
+    pusher.reset()
+    np.testing.assert_allclose(pusher.picture().box, still, atol=1e-6)
+
+
+def test_other_tasks_are_refused():
+    from helpers import POINT
+
+    with pytest.raises(UserError, match="the studio shows"):
+        stage.load(POINT)
