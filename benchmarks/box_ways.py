@@ -25,7 +25,7 @@ from vigor.tasks.box_pusher import geometry, pushes
 def measure(seeds: int, training: int) -> list[dict[str, Any]]:
     """Error and way of every component [context, component] by seed; also how far off an untouched box is."""
     task, config = load_task("box-pusher"), preset("box-pusher")
-    shown = demonstrations.load(task.shipped)
+    shown = demonstrations.load(task.source.shipped)
     splits = [demonstrations.split(shown, task, seed, training, 6, 3) for seed in range(seeds)]
     problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     at_once, means = 1 if jax.default_backend() == "cpu" else seeds, []
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     rows = measure(given.seeds, given.training)
-    print(summary(rows, load_task("box-pusher").success_distance))
+    print(summary(rows, load_task("box-pusher").judge.success_distance))
     if given.out:
         given.out.write_text(json.dumps(rows) + "\n")
 

@@ -48,7 +48,7 @@ def vigor_curve(seed: int) -> list[float]:
     from vigor.evaluation import evaluation, policies
     from vigor.motion.kinematics import path
     from vigor.motion.promp import ProMP
-    from vigor.tasks import Task
+    from vigor.tasks import Judge, Task
 
     task = Task(
         name="point",
@@ -57,7 +57,9 @@ def vigor_curve(seed: int) -> list[float]:
         sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
         kinematics=path,
         descriptors=(lambda motion: motion.effector - motion.context,),
-        distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25),
+        judge=Judge(
+            distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25)
+        ),
     )
     config = gail.Config(
         policy_steps=EPISODES * STEPS,

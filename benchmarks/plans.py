@@ -79,7 +79,7 @@ def obstacle(task: Task, plan: Plan) -> Sphere:
     along = np.linspace(0, 1, 20)[:, None, None]
     resting = ((1 - along) * arm[:-1] + along * arm[1:]).reshape(-1, path.shape[1])
     room = np.linalg.norm(path[:, None] - resting, axis=-1).min(axis=1)
-    for region in task.regions(np.asarray(plan.context)):
+    for region in task.display.regions(np.asarray(plan.context)):
         room = np.minimum(room, np.linalg.norm(path - region.centre, axis=-1) - region.radius)
     return Sphere(tuple(map(float, path[np.argmax(room)])), RADIUS[task.name])
 

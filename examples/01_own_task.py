@@ -11,6 +11,7 @@ from vigor.motion.descriptors import Motion, distance, distance_to, squared_acce
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
 from vigor.tasks import Region, Task
+from vigor.tasks.task import Display, Judge, Source
 
 GOAL = (1.5, 0.0)
 GATE, OBSTACLE, REACHED = 0.1, 0.2, 0.1  # Radii: of the gate's opening, of the obstacle, of the goal.
@@ -62,8 +63,7 @@ TASK = Task(
         squared_velocity,
         squared_acceleration,
     ),
-    distance=missed,
-    distinct=0.2,
-    regions=regions,
-    generate=generate,
+    judge=Judge(distance=missed, distinct=0.2),
+    display=Display(regions=regions),
+    source=Source(generate=generate),
 )

@@ -17,6 +17,7 @@ from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
 from vigor.tasks import Task
 from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
+from vigor.tasks.task import Judge, Source
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
 SHARED = Path(__file__).parents[2] / "shared"
@@ -54,8 +55,8 @@ POINT = Task(
     sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
     kinematics=path,
     descriptors=(distance_to(slice(0, 2)), squared_velocity, squared_acceleration),
-    distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1),
-    generate=bent_movements,
+    judge=Judge(distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.1)),
+    source=Source(generate=bent_movements),
 )
 """A point ends within .1 of its context."""
 

@@ -27,8 +27,8 @@ def test_gymnasium_has_no_complaints(name):
 def shown(request):
     """A task's environment, and demonstrations of it: joints, contexts."""
     task = load_task(environments.NAMES[request.param])
-    if task.shipped is not None:
-        known, few = demonstrations.load(task.shipped, task), 3
+    if task.source.shipped is not None:
+        known, few = demonstrations.load(task.source.shipped, task), 3
     else:
         known, few = recordings.generate(task, seed=0, contexts=2, per_context=3), 6
     joints = demonstrations.trajectories(task, known)[:few]

@@ -18,6 +18,7 @@ from vigor.basics.errors import UserError  # noqa: E402
 from vigor.evaluation import evaluation, policies  # noqa: E402
 from vigor.learning.algorithm import Problem  # noqa: E402
 from vigor.motion.promp import ProMP  # noqa: E402
+from vigor.tasks import Judge  # noqa: E402
 
 
 def offset(motion):
@@ -28,7 +29,7 @@ TASK = replace(
     POINT,
     promp=ProMP(bases=3, dimensions=2, steps=8),
     descriptors=(offset,),
-    distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25),
+    judge=Judge(lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25)),
 )
 """A point that sees where its goal is must end within .25 of it, in 8 steps."""
 SETTINGS = Config(policy_steps=512, learning_rate=2e-3, discriminator_steps=16)

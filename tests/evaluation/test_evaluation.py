@@ -14,6 +14,7 @@ from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
 from vigor.motion.trajectories import distinct_solutions
 from vigor.tasks import Task
+from vigor.tasks.task import Judge
 
 
 def end_at(goal_tolerance: float = 0.2) -> Task:
@@ -25,9 +26,11 @@ def end_at(goal_tolerance: float = 0.2) -> Task:
         sample_contexts=lambda rng, n: rng.normal(size=(n, 2)),
         kinematics=path,
         descriptors=(),
-        distance=lambda motion: jnp.abs(motion.effector[-1] - motion.context).max(),
-        success_distance=goal_tolerance,
-        distinct=0.5,
+        judge=Judge(
+            distance=lambda motion: jnp.abs(motion.effector[-1] - motion.context).max(),
+            success_distance=goal_tolerance,
+            distinct=0.5,
+        ),
     )
 
 

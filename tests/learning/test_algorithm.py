@@ -18,7 +18,7 @@ from vigor.motion import descriptors
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
 from vigor.tasks.reachers import reaching
-from vigor.tasks.task import Task
+from vigor.tasks.task import Judge, Task
 
 STEPS, TRAINING, CONTEXTS = 15, 3, 5
 VIA, GOAL = slice(0, 2), slice(2, 4)
@@ -34,7 +34,7 @@ POINT = Task(
         descriptors.squared_velocity,
         descriptors.squared_acceleration,
     ),
-    distance=lambda motion: reaching.distance_to_boundaries(motion, VIA, GOAL, 0.2),
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, VIA, GOAL, 0.2)),
 )
 NETWORKS = DensityRatio(
     layers=1,

@@ -19,7 +19,7 @@ from vigor.learning.trust_region import kl_bounded_step
 from vigor.motion import descriptors
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
-from vigor.tasks.task import Task
+from vigor.tasks.task import Judge, Task
 
 STEPS, CONTEXTS = 15, 5
 QUADRATIC = Task(
@@ -29,7 +29,7 @@ QUADRATIC = Task(
     sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
     kinematics=path,
     descriptors=(lambda motion: (motion.joints - motion.context) ** 2, descriptors.joint_angles),
-    distance=lambda motion: jnp.zeros(()),
+    judge=Judge(distance=lambda motion: jnp.zeros(())),
 )
 """With linear networks the reward is a quadratic function of the weights, of which both models are exact."""
 MLP = Architecture(network="mlp", layers=1, width=6)

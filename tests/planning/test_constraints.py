@@ -56,14 +56,14 @@ def test_the_closest_point_of_a_link_is_found(a, b):
 def test_clearance_of_a_movement(task):
     space = 3 if task is ARM else 2
     shapes = (Sphere((0.4, 0.3, 0.5)[:space], 0.1), Box((-0.5,) * space, (-0.2,) * space))
-    limits = constraints.bounds(task, Constraints(task.robot, 3.0, shapes))
+    limits = constraints.bounds(task, Constraints(task.arm.robot, 3.0, shapes))
     weights = weights_of(task)
     found = np.asarray(constraints.margins(task, limits, weights).clearance)
     points = np.asarray(task.kinematics(task.promp.rollout(jnp.asarray(weights), constraints.FINE * task.promp.steps)))
     if points.shape[-2] > 1:
         along = np.linspace(0, 1, 200)[:, None, None, None, None]
         points = (1 - along) * points[..., :-1, :] + along * points[..., 1:, :]
-    thickness = task.robot.thickness if task.robot else 0.0
+    thickness = task.arm.robot.thickness if task.arm.robot else 0.0
     to_sphere = np.linalg.norm(points - shapes[0].centre, axis=-1) - 0.1 - thickness
     beyond = np.maximum(np.maximum(np.array(shapes[1].low) - points, points - shapes[1].high), 0.0)
     to_box = np.linalg.norm(beyond, axis=-1) - thickness

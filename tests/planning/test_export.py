@@ -106,7 +106,7 @@ def test_the_shape_of_the_movement_is_kept():
 
 
 def test_a_path_in_the_plane_becomes_joint_angles():
-    moved = export.trajectory(PUSHER, some(PUSHER), Constraints(PUSHER.robot, 3.0))
+    moved = export.trajectory(PUSHER, some(PUSHER), Constraints(PUSHER.arm.robot, 3.0))
     low, high = np.array(PANDA.position).T
     assert moved.positions.shape[1] == 7
     assert np.all((moved.positions > low) & (moved.positions < high))

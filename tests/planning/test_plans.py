@@ -178,7 +178,7 @@ def test_a_task_whose_simulation_is_missing_is_ranked_by_reward(monkeypatch):
 
     contexts = np.array([[0.1, 0.0, 0.2], [0.0, 0.1, 0.1]])
     plans = solutions.judge(
-        replace(PUSHER, simulate=missing),
+        replace(PUSHER, judge=replace(PUSHER.judge, simulate=missing)),
         contexts,
         mixtures_of(PUSHER),
         np.arange(6.0).reshape(2, 3),

@@ -21,7 +21,7 @@ from vigor.planning import plans as solutions
 from vigor.planning.constraints import Constraints
 from vigor.reports import figures
 from vigor.tasks.reachers import panda_reacher, planar_reacher
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Display, Judge, Region, Task
 
 COMPONENTS = 3
 POINT = Task(
@@ -31,8 +31,8 @@ POINT = Task(
     sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
     kinematics=path,
     descriptors=(),
-    distance=lambda motion: jnp.zeros(()),
-    regions=lambda context: (Region((float(context[0]), float(context[1])), 0.2, "goal"),),
+    judge=Judge(distance=lambda motion: jnp.zeros(())),
+    display=Display(regions=lambda context: (Region((float(context[0]), float(context[1])), 0.2, "goal"),)),
 )
 TASKS = [planar_reacher.TASK, panda_reacher.TASK, POINT]
 
@@ -116,7 +116,7 @@ def test_contexts_choose_the_panels_and_many_are_cut():
 def test_distances_have_a_row_per_region_and_a_column_per_context(task: Task):
     policies = policies_of(task, training=2, test=1)
     figure = figures.distances(task, policies, [joints_of(task, 4), joints_of(task, 3)], samples=5)
-    regions = task.regions(policies.contexts[0])
+    regions = task.display.regions(policies.contexts[0])
     grid = np.reshape(figure.axes, (len(regions), 3))
     for row, region in enumerate(regions):
         for ax, groups in zip(grid[row], ([4], [3], [4, 3]), strict=True):
@@ -132,7 +132,7 @@ def test_distances_have_a_row_per_region_and_a_column_per_context(task: Task):
 
 
 def test_distances_need_regions():
-    task = dataclasses.replace(POINT, regions=lambda context: ())
+    task = dataclasses.replace(POINT, display=Display())
     with pytest.raises(UserError, match="point names no regions"):
         figures.distances(task, policies_of(task))
     assert len(figures.traces(task, policies_of(task), samples=5).axes) == 2
@@ -212,7 +212,7 @@ def test_plans_show_solutions_keep_outs_and_those_that_fail(task):
     space = 3 if task is panda_reacher.TASK else 2
     shapes = (Sphere((0.5,) * space, 0.1), Box((-0.4,) * space, (-0.2,) * space))
     policies = policies_of(task)
-    limits = Constraints(task.robot, 3.0, shapes)
+    limits = Constraints(task.arm.robot, 3.0, shapes)
     judged = solutions.judge(task, policies.contexts, policies.mixtures, None, limits, policies.contexts, samples=2)
     figure = figures.plans(solutions.Plans(task.name, limits, judged, loaded=task))
     lines = [line for ax in figure.axes[:1] for line in ax.lines]

@@ -43,8 +43,8 @@ def arm(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture(scope="module")
 def shipped() -> demos.Demonstrations:
-    assert TASK.shipped is not None
-    return demos.load(TASK.shipped, TASK)
+    assert TASK.source.shipped is not None
+    return demos.load(TASK.source.shipped, TASK)
 
 
 @pytest.fixture(scope="module")
@@ -347,9 +347,9 @@ def test_descriptors_are_differentiable_and_the_task_has_no_mistakes():
     few = replace(TASK, sample_contexts=lambda rng, count: rng.uniform(-0.1, 0.1, (count, 3)))
     check(few)
     with pytest.raises(UserError, match="either by its distance or by simulate"):
-        check(replace(few, simulate=None))
+        check(replace(few, judge=replace(few.judge, simulate=None)))
     with pytest.raises(UserError, match=r"simulate gives \[8, 2\]"):
-        check(replace(few, simulate=lambda paths, contexts: np.zeros((len(paths), 2))))
+        check(replace(few, judge=replace(few.judge, simulate=lambda paths, contexts: np.zeros((len(paths), 2)))))
 
 
 def test_mujoco_is_imported_only_when_needed_and_missed_in_one_sentence():
@@ -406,7 +406,7 @@ def test_a_report_shows_the_best_component_of_each_context(some_pushes):
     plans, _ = some_pushes
     contexts = np.array([[0.05, 0.0, 0.1], [0.0, 0.05, -0.1]])
     success = np.array([[0.0, 0.2, 0.0], [0.0, 0.0, 1.0]])
-    made = TASK.pictures(contexts, np.asarray(plans[:6]).reshape(2, 3, *plans[0].shape), success)
+    made = TASK.display.pictures(contexts, np.asarray(plans[:6]).reshape(2, 3, *plans[0].shape), success)
     expected = {
         "planned_and_executed": pictures.planned_and_executed(plans[3:6], contexts[1]),
         "final_states": pictures.final_states(np.asarray(plans)[[1, 5]], contexts),

@@ -11,7 +11,7 @@ import pytest
 from helpers import EXAMPLE
 from vigor.basics.errors import UserError
 from vigor.motion.robots import PANDA
-from vigor.tasks import load_task
+from vigor.tasks import Arm, Display, Judge, load_task
 from vigor.tasks.check import check
 
 
@@ -81,20 +81,21 @@ def test_a_bad_descriptor_is_named(task, descriptor, said):
         ({"kinematics": lambda joints: joints[..., 0]}, "kinematics maps joints"),
         ({"sample_contexts": lambda rng, n: rng.normal(size=(n, 3))}, r"sample_contexts gives \[8, 3\]"),
         ({"sample_contexts": lambda rng, n: np.full((n, 4), np.nan)}, "sample_contexts is not finite"),
-        ({"distance": lambda motion: motion.effector}, "distance gives"),
-        ({"distance": lambda motion: motion.effector[-1, 0] < 1}, "distance gives values of type bool"),
+        ({"judge": Judge(lambda motion: motion.effector)}, "distance gives"),
+        ({"judge": Judge(lambda motion: motion.effector[-1, 0] < 1)}, "distance gives values of type bool"),
         ({"promp": None}, "promp is a NoneType"),
         ({"context_names": 3}, "context_names must list"),
         ({"descriptors": wrong_shape}, "descriptors must be a tuple"),
-        ({"success_distance": "0.1"}, "success_distance must be a number"),
-        ({"distinct": -1}, "distinct must be a number"),
-        ({"seconds": 0}, "seconds must be a positive number"),
-        ({"robot": "panda"}, "robot is a str"),
-        ({"robot": PANDA}, "as many joints as the robot has"),
-        ({"regions": lambda context: context[7]}, "regions fails"),
-        ({"regions": lambda context: [(1, 2)]}, "regions gives a tuple"),
+        ({"judge": Judge(scalar, success_distance="0.1")}, "success_distance must be a number"),
+        ({"judge": Judge(scalar, distinct=-1)}, "distinct must be a number"),
+        ({"arm": Arm(seconds=0)}, "seconds must be a positive number"),
+        ({"arm": Arm("panda")}, "robot is a str"),
+        ({"arm": Arm(PANDA)}, "as many joints as the robot has"),
+        ({"display": Display(lambda context: context[7])}, "regions fails"),
+        ({"display": Display(lambda context: [(1, 2)])}, "regions gives a tuple"),
+        ({"judge": None}, "judge is a NoneType; it must be a vigor.tasks.Judge"),
         ({"other_descriptors": {"mine": (wrong_shape,)}}, r"mine descriptor 1 \(wrong_shape\)"),
-        ({"distance": lambda motion: jnp.nan * motion.effector[0, 0]}, "distance is not finite"),
+        ({"judge": Judge(lambda motion: jnp.nan * motion.effector[0, 0])}, "distance is not finite"),
     ],
 )
 def test_other_bad_parts_are_named(task, change, said):
@@ -133,7 +134,7 @@ from pathlib import Path
 sys.path.insert(0, "/elsewhere")
 counter = Path({str(counter)!r})
 counter.write_text(counter.read_text() + "x")
-from vigor.tasks import load_task
+from vigor.tasks import Arm, Display, Judge, load_task
 TASK = load_task("planar-reacher")
 """
     path.write_text(text)

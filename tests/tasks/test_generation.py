@@ -15,7 +15,7 @@ from vigor.tasks.reachers import generation, planar_reacher
 from vigor.tasks.reachers.panda_reacher import REST
 from vigor.tasks.reachers.panda_reacher import TASK as PANDA
 from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
-from vigor.tasks.task import Task
+from vigor.tasks.task import Source, Task
 
 TASKS = {"planar": PLANAR, "panda": PANDA}
 
@@ -78,7 +78,7 @@ def test_versatile(generated: tuple[Task, Demonstrations]):
     task, set_ = generated
     summary = demos.summary(task, set_)
     assert np.all(summary.solutions >= 4)
-    assert np.all(summary.spread > 1.5 * task.distinct)
+    assert np.all(summary.spread > 1.5 * task.judge.distinct)
     if task is PLANAR:
         # In every context the arm bends to either side at its end.
         curls = demos.trajectories(task, set_)[:, -1, 2:].sum(axis=1).reshape(3, 10)
@@ -133,11 +133,11 @@ def test_a_movement_passes_its_postures():
 
 def test_says_what_cannot_be_generated():
     with pytest.raises(UserError, match="cannot reach both targets"):
-        planar_reacher.TASK.generate(np.random.default_rng(0), np.array([0.0, 2.0, 0.0, 9.0]), 1)  # type: ignore[misc]
+        planar_reacher.TASK.source.generate(np.random.default_rng(0), np.array([0.0, 2.0, 0.0, 9.0]), 1)  # type: ignore[misc]
     with pytest.raises(UserError, match="has no generator"):
-        recordings.generate(replace(PLANAR, generate=None), 0)
+        recordings.generate(replace(PLANAR, source=Source()), 0)
     with pytest.raises(UserError, match="at least 1"):
         recordings.generate(PLANAR, 0, contexts=0)
-    still = replace(PLANAR, generate=lambda rng, context, count: [np.zeros((10, 5))] * count)
+    still = replace(PLANAR, source=Source(lambda rng, context, count: [np.zeros((10, 5))] * count))
     with pytest.raises(UserError, match=r"only 0 of 2 demonstrations of context .* another seed"):
         recordings.generate(still, 0, contexts=1, per_context=2)

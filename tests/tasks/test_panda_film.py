@@ -24,7 +24,7 @@ def film(monkeypatch):
 
 def test_a_film_has_all_its_frames(film, tmp_path):
     joints = np.array(REST) + np.linspace(0, 0.4, 50)[:, None]
-    TASK.film(tmp_path / "film.mp4", joints, CONTEXT, SHAPES)
+    TASK.display.film(tmp_path / "film.mp4", joints, CONTEXT, SHAPES)
     frames, _ = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))
     assert frames == 2 + 10  # The movement, then its last pose for a second.
     assert [path.name for path in tmp_path.iterdir()] == ["film.mp4"]

@@ -11,7 +11,7 @@ from vigor.motion import descriptors
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
 from vigor.tasks.reachers import panda_reacher, planar_reacher, reaching
-from vigor.tasks.task import Task
+from vigor.tasks.task import Judge, Task
 
 POINT = Task(
     name="point",
@@ -20,7 +20,7 @@ POINT = Task(
     sample_contexts=lambda rng, count: rng.normal(size=(count, 4)),
     kinematics=path,
     descriptors=(descriptors.distance_to(slice(0, 2)), descriptors.squared_velocity),
-    distance=lambda motion: reaching.distance_to_boundaries(motion, slice(0, 2), slice(2, 4), 0.5),
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, slice(0, 2), slice(2, 4), 0.5)),
 )
 TASKS = pytest.mark.parametrize(
     ("task", "dimensions", "context"),
@@ -52,7 +52,7 @@ def test_contexts_fit_the_task(task, dimensions, context):
     assert drawn.shape == (2_000, context)
     assert task.context_dimension == context
     assert task.promp.dimensions == dimensions
-    for region, centre in zip(task.regions(drawn[0]), np.split(drawn[0], 2), strict=True):
+    for region, centre in zip(task.display.regions(drawn[0]), np.split(drawn[0], 2), strict=True):
         np.testing.assert_allclose(region.centre, centre)
 
 
@@ -80,7 +80,7 @@ def test_distances_add_the_gaps_to_both_boundaries():
 
 
 def test_success_allows_the_tasks_tolerance():
-    tolerant = replace(POINT, success_distance=1.0)
+    tolerant = replace(POINT, judge=replace(POINT.judge, success_distance=1.0))
     np.testing.assert_array_equal(tolerant.succeeds(np.array([0.0, 1.0, 1.001])), [True, True, False])
 
 

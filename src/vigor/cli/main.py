@@ -150,7 +150,7 @@ def _train(command: Train, given: list[str]) -> None:
             seed=command.seed,
             train_contexts=command.train_contexts,
             test_contexts=test,
-            demos_per_context=task.demos_per_context if demos_per_context is None else demos_per_context,
+            demos_per_context=task.source.per_context if demos_per_context is None else demos_per_context,
             descriptors=command.descriptors,
             raw=command.raw,
             config=presets.seen_through(command.descriptors, command.config),
@@ -334,10 +334,10 @@ def _show(command: Show) -> None:
         figures.save(figures.plans(made), path)
     else:
         task = made.load_task()
-        if task.film is None:
+        if task.display.film is None:
             raise UserError(f"{task.name} has no films; draw a figure with --out F.png")
         joints = np.asarray(task.promp.rollout(np.array(solution.movement, np.float32)))
-        task.film(path, joints, np.array(plan.context), made.constraints.keep_out)
+        task.display.film(path, joints, np.array(plan.context), made.constraints.keep_out)
     print(path)
 
 

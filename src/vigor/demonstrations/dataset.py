@@ -312,9 +312,9 @@ def split(
 
 def _in_turn(task: Task, contexts: np.ndarray, indices: np.ndarray) -> np.ndarray:
     """Indices into contexts [m, C], reordered so that they come in turn from the task's groups."""
-    if task.group is None or not len(indices):
+    if task.source.group is None or not len(indices):
         return indices
-    groups = task.group(contexts[indices])
+    groups = task.source.group(contexts[indices])
     place = np.zeros(len(indices), int)
     for group in np.unique(groups):
         place[groups == group] = np.arange(np.sum(groups == group))
@@ -348,7 +348,7 @@ def summary(task: Task, demonstrations: Demonstrations) -> Summary:
         of = demonstrations.of(context)
         apart = movements[of, None] - movements[None, of]
         differences = np.sqrt(np.sum(apart**2, axis=-1).mean(axis=-1))
-        distinct = np.unique(distinct_solutions(movements[of], task.distinct))
+        distinct = np.unique(distinct_solutions(movements[of], task.judge.distinct))
         spread = differences.sum() / max(1, len(of) * (len(of) - 1))
         success = np.mean(task.succeeds(distances[of]))
         rows.append((context, len(of), success, distances[of].mean(), len(distinct), spread))

@@ -50,7 +50,7 @@ def preprocess(
             "check units, context indices and the start pose"
         )
     for number in np.setdiff1d(np.arange(len(recordings)), kept):
-        report(int(number), float(away[number]) - task.success_distance)
+        report(int(number), float(away[number]) - task.judge.success_distance)
     if len(kept) < len(recordings):
         source = f"{source}, {len(kept)} of {len(recordings)} recordings kept"
     return Demonstrations(
@@ -90,7 +90,7 @@ def generate(
 
     report(done, contexts): called before the first context and after each.
     """
-    if task.generate is None:
+    if task.source.generate is None:
         raise UserError(f"{task.name} has no generator of demonstrations; give some with --demos")
     if not 0 <= seed < 2**32 or contexts < 1 or per_context < 1 or spare < 0:
         raise UserError("seed must be from 0 to 2**32 - 1, contexts and demonstrations per context at least 1")
@@ -101,23 +101,23 @@ def generate(
     randomness = [np.random.default_rng([seed, index]) for index in range(contexts)]
     found: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(contexts)]
     report(0, contexts)
-    for round_ in range(1 if task.generates_plans else ROUNDS):
+    for round_ in range(1 if task.source.exact else ROUNDS):
         moving: list[np.ndarray] = []
         context_of: list[int] = []
         for index in range(contexts):
             lacking = per_context - len(found[index])
             fresh = _generated(task, randomness[index], drawn[index], lacking) if lacking else []
-            moving += [item if task.generates_plans else without_rest(item) for item in fresh[:lacking]]
+            moving += [item if task.source.exact else without_rest(item) for item in fresh[:lacking]]
             context_of += [index] * len(fresh[:lacking])
             if round_ == 0:
                 report(index + 1, contexts)
         if not moving:
             break
-        weights = fit(task, moving, 0.0 if task.generates_plans else HOLD)
+        weights = fit(task, moving, 0.0 if task.source.exact else HOLD)
         for i in np.flatnonzero(task.succeeds(distances(task, weights, drawn[context_of]))):
             found[context_of[i]].append((weights[i], moving[i]))
     short = next((index for index in range(contexts) if len(found[index]) < per_context), None)
-    if short is not None and not (task.generates_plans and any(found)):
+    if short is not None and not (task.source.exact and any(found)):
         raise UserError(
             f"only {len(found[short])} of {per_context} demonstrations of context {np.round(drawn[short], 3).tolist()} "
             "could be generated; take another seed or fewer demonstrations"
@@ -135,9 +135,9 @@ def generate(
 
 def _generated(task: Task, rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
     """What the task's generator makes, checked."""
-    assert task.generate is not None
+    assert task.source.generate is not None
     try:
-        recordings = [numbers(item, 2, "a recording") for item in task.generate(rng, context, count)]
+        recordings = [numbers(item, 2, "a recording") for item in task.source.generate(rng, context, count)]
     except UserError as error:
         raise UserError(f"generate of {task.name}: {error}") from None
     except Exception as error:

@@ -85,7 +85,7 @@ def evaluate(task: Task, policies: Learned, samples: int | None = None, seed: in
 
     samples: per component; as many as the task says by default.
     """
-    samples = task.samples if samples is None else samples
+    samples = task.judge.samples if samples is None else samples
     blocks = [_evaluate(task, policies, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)]
     weights, success, distance = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:3])
     return Evaluation(policies, weights, success, distance, tuple(v for block in blocks for v in block[3]))
@@ -117,11 +117,11 @@ def _versatility(
     working = succeeded.mean(axis=1) >= 0.5
     known = succeeded[:, :_COMPARED]
     plans = joints[:, :_COMPARED][known]
-    solutions = distinct_solutions(plans, task.distinct)
+    solutions = distinct_solutions(plans, task.judge.distinct)
     shares = np.bincount(solutions, np.repeat(weights, known.sum(axis=1))) if len(plans) else np.zeros(1)
     return Versatility(
         float(working.sum()),
-        float(len(np.unique(distinct_solutions(means[working], task.distinct)))),
+        float(len(np.unique(distinct_solutions(means[working], task.judge.distinct)))),
         normalised_entropy(shares, components),
     )
 

@@ -63,7 +63,9 @@ class Data:
             return kept if kept is not None and demonstrations.alike(kept, read) else read
         if kept is not None:
             return kept
-        return demonstrations.load(task.shipped, task) if task.shipped else recordings.generate(task, seed=0)
+        return (
+            demonstrations.load(task.source.shipped, task) if task.source.shipped else recordings.generate(task, seed=0)
+        )
 
     def save(self) -> None:
         """Write all demonstrations that were asked for into the folder."""

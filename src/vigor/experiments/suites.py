@@ -138,7 +138,7 @@ SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "abla
 def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
     """A cell with a method's default settings."""
     config = preset(task, "default", name)
-    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).demos_per_context, config=config)
+    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, config=config)
     for setting_name, value in QUICK.get(name, {}).items() if choice.quick else ():
         setup = with_setting(setup, setting_name, value)
     placed = data.of(task)

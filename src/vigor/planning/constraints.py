@@ -64,7 +64,7 @@ class Constraints:
 
 def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None) -> Constraints:
     """The limits of a task's robot, if it has one, and places to keep out of."""
-    return Constraints(task.robot, task.seconds if seconds is None else seconds, keep_out)
+    return Constraints(task.arm.robot, task.arm.seconds if seconds is None else seconds, keep_out)
 
 
 def parse(text: str) -> Sphere | Box:
@@ -100,7 +100,7 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
     """Constraints as arrays, or a sentence about why they do not fit the task."""
     robot, shapes = constraints.robot, constraints.keep_out
     joints = jax.ShapeDtypeStruct((task.promp.dimensions,), jnp.float32)
-    moved = jax.eval_shape(task.robot_joints, joints).shape[-1]
+    moved = jax.eval_shape(task.arm.joints, joints).shape[-1]
     space = jax.eval_shape(task.kinematics, joints).shape[-1]
     if robot is not None and len(robot.joints) != moved:
         raise UserError(f"{robot.name} has {len(robot.joints)} joints where {task.name} moves {moved}; name those")
@@ -133,7 +133,7 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
     joints = task.promp.rollout(weights)
     violations = jnp.zeros(())
     if limits.speed.shape[0]:
-        moved = task.robot_joints(joints)
+        moved = task.arm.joints(joints)
         low, high = limits.position.T
         speed = jnp.abs(jnp.diff(moved, axis=0)) * (steps - 1) / limits.speed
         violations += jnp.sum(jax.nn.relu(low - moved + SPARE) + jax.nn.relu(moved - high + SPARE))
@@ -172,7 +172,7 @@ def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
     if moved:
 
         def angles(z: Array) -> Array:
-            return task.robot_joints(task.promp.at(weights, z))
+            return task.arm.joints(task.promp.at(weights, z))
 
         place, speed = jax.jvp(angles, (phase,), (jnp.ones_like(phase),))
         low, high = limits.position.T

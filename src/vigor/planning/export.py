@@ -72,7 +72,7 @@ def _move(task: Task, weights: Array, shares: Array) -> tuple[Array, Array, Arra
     """Joints [T, joint] at shares [T] of the time, and their first and second derivatives by the share."""
 
     def place(share: Array) -> Array:
-        return task.robot_joints(task.promp.at(weights, clock(share)))
+        return task.arm.joints(task.promp.at(weights, clock(share)))
 
     def speed(share: Array) -> Array:
         return jax.jvp(place, (share,), (jnp.ones_like(share),))[1]

@@ -167,7 +167,7 @@ def judge(
     blocked = _blocked(task, constraints)
     plans = []
     for i in range(count):
-        groups = distinct_solutions(joints[i], task.distinct)
+        groups = distinct_solutions(joints[i], task.judge.distinct)
         rows = []
         for j, (movement, owner) in enumerate(zip(movements[i], owners[i], strict=True)):
             is_mean, (distance, targets, margins, violated) = j < components, found[i][j]
@@ -199,7 +199,7 @@ def _evaluate(task: Task, policies: Policies) -> evaluation.Evaluation | None:
     try:
         return evaluation.evaluate(task, policies)
     except UserError:
-        if task.simulate is None:
+        if task.judge.simulate is None:
             raise
         return None
 
@@ -219,7 +219,7 @@ def _predict(
     rows = []
     for i in range(count * each):
         targets = {}
-        for region in task.regions(contexts[i // each]):
+        for region in task.display.regions(contexts[i // each]):
             away = np.linalg.norm(effector[i] - np.asarray(region.centre), axis=-1) - region.radius
             targets[region.label] = {"closest": float(away.min()), "end": float(away[-1])}
         own = jax.tree.map(lambda leaf, i=i: leaf[i], found)

@@ -47,8 +47,8 @@ def traces(
     shown = _shown(policies, contexts)
     plans = [_plans(task, policies, index, samples) for index in shown]
     known = [_points(task, own) for own in demonstrations_joints or ()][: policies.training]
-    regions = [task.regions(policies.contexts[index]) for index in shown]
-    outlines = [task.outlines(policies.contexts[index]) for index in shown]
+    regions = [task.display.regions(policies.contexts[index]) for index in shown]
+    outlines = [task.display.outlines(policies.contexts[index]) for index in shown]
     room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
     room += drawing.outline_points(outlines)
     figure, panels = drawing.panels(room, regions, 0.0 if success is None else 0.25)
@@ -94,11 +94,11 @@ def distances(
     context those of all training contexts: this is what its movements were made to resemble.
     """
     shown = _shown(policies, contexts)[: PANELS // 2]
-    names = [region.label for region in task.regions(policies.contexts[shown[0]])]
+    names = [region.label for region in task.display.regions(policies.contexts[shown[0]])]
     if not names:
         raise UserError(f"{task.name} names no regions, so there are no distances to draw; give the task `regions`")
     known = [
-        [drawing.ranges(_points(task, own), region) for region in task.regions(context)]
+        [drawing.ranges(_points(task, own), region) for region in task.display.regions(context)]
         for own, context in zip(demonstrations_joints or (), policies.contexts[: policies.training], strict=False)
     ]
     figure = Figure(figsize=(0.6 + 1.9 * max(len(shown), 3), 1.1 + 1.9 * len(names)), layout="constrained")
@@ -106,7 +106,7 @@ def distances(
     for column, index in enumerate(shown):
         means, drawn = _plans(task, policies, index, samples)
         drawing.title(grid[0, column], _name(policies, index))
-        for row, region in enumerate(task.regions(policies.contexts[index])):
+        for row, region in enumerate(task.display.regions(policies.contexts[index])):
             ax = grid[row, column]
             for own in known[index : index + 1] if index < policies.training else known:
                 drawing.draw_paths(ax, _over_phase(own[row]), QUIET, 0.45)
@@ -136,8 +136,8 @@ def plans(made: Plans) -> Figure:
     """
     task, shown = made.load_task(), made.plans[:PANELS]
     groups = [[_movements(task, own) for own in (plan.solutions, plan.samples)] for plan in shown]
-    regions = [task.regions(np.asarray(plan.context)) for plan in shown]
-    outlines = [task.outlines(np.asarray(plan.context)) for plan in shown]
+    regions = [task.display.regions(np.asarray(plan.context)) for plan in shown]
+    outlines = [task.display.outlines(np.asarray(plan.context)) for plan in shown]
     room = [points for group in groups for points in group if len(points)]
     figure, panels = drawing.panels([*room, *drawing.outline_points(outlines)], regions, 0.25)
     for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
@@ -180,8 +180,8 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
     if not len(shown):
         raise UserError("there are no demonstrations to draw; give at least one")
     points = [_points(task, joints[context_of == index]) for index in shown]
-    regions = [task.regions(contexts[index]) for index in shown]
-    outlines = [task.outlines(contexts[index]) for index in shown]
+    regions = [task.display.regions(contexts[index]) for index in shown]
+    outlines = [task.display.outlines(contexts[index]) for index in shown]
     figure, panels = drawing.panels([*points, *drawing.outline_points(outlines)], regions)
     for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
         drawing.title(views[0][1], f"context {index}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")

@@ -183,7 +183,7 @@ def plans_table(task: Task, made: Plans) -> None:
     few = len(made.plans) <= 3
     table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
     table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
-    labels = [f"{region.label}\nclosest, end" for region in task.regions(np.asarray(made.plans[0].context))]
+    labels = [f"{region.label}\nclosest, end" for region in task.display.regions(np.asarray(made.plans[0].context))]
     for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
         table.add_column(name, justify="right")
     for number, plan in enumerate(made.plans[:_ROWS], start=1):

@@ -88,9 +88,9 @@ def prepare(setup: Setup) -> tuple[Task, Demonstrations, Split]:
     task = load_task(setup.task).with_descriptors(setup.descriptors)
     if setup.demos is not None:
         shown = demonstrations.load(Path(setup.demos), task)
-    elif task.shipped is not None:
-        shown = demonstrations.load(task.shipped, task)
-    elif task.generate is not None:
+    elif task.source.shipped is not None:
+        shown = demonstrations.load(task.source.shipped, task)
+    elif task.source.generate is not None:
         shown = recordings.generate(task, seed=0)
     else:
         raise UserError(f"{task.name} has no demonstrations of its own; give some with --demos DIR")
@@ -403,12 +403,12 @@ def draw(folder: Path) -> Path:
         if len(rows):
             traces = figures.traces(task, learned, seen, contexts=rows, success=judged.success)
             figures.save(traces, folder / "figures" / f"traces_{name}.png")
-            if name == "test" and task.regions(learned.contexts[0]):
+            if name == "test" and task.display.regions(learned.contexts[0]):
                 distances = figures.distances(task, learned, seen, contexts=rows)
                 figures.save(distances, folder / "figures" / f"distances_{name}.png")
-            if name == "test" and task.pictures is not None:
+            if name == "test" and task.display.pictures is not None:
                 means = learned.movements(task, slice(rows.start, rows.stop), samples=1, seed=0).means
-                made = task.pictures(learned.contexts[rows.start :], means, judged.success[rows.start :])
+                made = task.display.pictures(learned.contexts[rows.start :], means, judged.success[rows.start :])
                 for title, figure in made.items():
                     figures.save(figure, folder / "figures" / f"{title}.png")
     return write_report(folder)

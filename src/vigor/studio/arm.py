@@ -60,7 +60,7 @@ class Arm:
         self._speed = np.full(task.promp.dimensions, speed, np.float32)
         self._points = jax.jit(task.kinematics)
         self._start = np.array(task.promp.start or np.zeros(task.promp.dimensions))
-        self._space = task.context_dimension // len(task.regions(np.zeros(task.context_dimension)))
+        self._space = task.context_dimension // len(task.display.regions(np.zeros(task.context_dimension)))
         self.reset()
         points = self._places(self._start)
         self._reach = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
@@ -102,7 +102,7 @@ class Arm:
         return Picture(in_space(self._places(self._joints)))
 
     def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
-        when = np.linspace(0, len(trajectory) - 1, round(RATE * self.task.seconds))
+        when = np.linspace(0, len(trajectory) - 1, round(RATE * self.task.arm.seconds))
         joints = np.stack([np.interp(when, np.arange(len(trajectory)), column) for column in trajectory.T], axis=1)
         return [Picture(in_space(points)) for points in self._places(joints)], RATE
 
@@ -110,7 +110,7 @@ class Arm:
         return in_space(self._places(trajectory)[:, -1])
 
     def marks(self, context: np.ndarray) -> tuple[Mark, ...]:
-        regions = self.task.regions(context)
+        regions = self.task.display.regions(context)
         return tuple(Mark(part.label, in_space(np.array(part.centre)), part.radius) for part in regions)
 
     def dragged(self, context: np.ndarray, mark: int, aim: np.ndarray) -> np.ndarray:
@@ -161,5 +161,5 @@ def panda(task: Task) -> Arm:
     view = View(
         (1.6, -1.2, 0.95), (0.25, 0.0, 0.42), (0, 0, 1), 0.7, False, 0.04, 0.03, (-0.9, -0.9, 0.0), (0.9, 0.9, 1.2)
     )
-    assert task.robot is not None
-    return Arm(task, view, task.robot.position[: task.promp.dimensions], min(task.robot.velocity))
+    assert task.arm.robot is not None
+    return Arm(task, view, task.arm.robot.position[: task.promp.dimensions], min(task.arm.robot.velocity))

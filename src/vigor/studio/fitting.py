@@ -24,7 +24,7 @@ def fit(task: Task, recording: np.ndarray, context: np.ndarray) -> tuple[np.ndar
     """
     weights = recordings.fit(task, [recording])
     away = float(recordings.distances(task, weights, context[None])[0])
-    for _ in range(STEPS if task.distance is not None else 0):
+    for _ in range(STEPS if task.judge.distance is not None else 0):
         if task.succeeds(np.asarray(away)):
             break
         distance, slope = jax.tree.map(np.asarray, _distance(task, jnp.asarray(weights[0]), jnp.asarray(context)))
@@ -38,6 +38,6 @@ def fit(task: Task, recording: np.ndarray, context: np.ndarray) -> tuple[np.ndar
 @partial(jax.jit, static_argnums=0)
 def _distance(task: Task, weights: jax.Array, context: jax.Array) -> tuple[jax.Array, jax.Array]:
     """How far weights [D] are from solving a context [C], and the gradient."""
-    judge = task.distance
+    judge = task.judge.distance
     assert judge is not None
     return jax.value_and_grad(lambda own: judge(task.motion(task.promp.rollout(own), context)))(weights)

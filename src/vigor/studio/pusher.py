@@ -107,7 +107,7 @@ class Pusher:
         return np.clip(np.array([*(centre - geometry.START), angle]), np.negative(most), most)
 
     def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
-        there = bool(self.miss(context, path, picture) <= self.task.success_distance)
+        there = bool(self.miss(context, path, picture) <= self.task.judge.success_distance)
         return there, there
 
     def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:

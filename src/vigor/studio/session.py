@@ -213,8 +213,8 @@ class Session:
             self._set_context(drawn)
 
     def _draw(self) -> np.ndarray:
-        if self.task.shipped is not None:  # Drawing takes simulation; those that were drawn before do as well.
-            known = demonstrations.load(self.task.shipped, self.task).contexts
+        if self.task.source.shipped is not None:  # Drawing takes simulation; those that were drawn before do as well.
+            known = demonstrations.load(self.task.source.shipped, self.task).contexts
             return known[self._rng.integers(len(known))]
         return self.task.sample_contexts(self._rng, 1)[0]
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from vigor.basics.errors import UserError
 from vigor.tasks.check import check
-from vigor.tasks.task import Outline, Region, Task
+from vigor.tasks.task import Arm, Display, Judge, Outline, Region, Source, Task
 
 TASKS = {
     "planar-reacher": "vigor.tasks.reachers.planar_reacher",
@@ -18,7 +18,19 @@ TASKS = {
 }
 """Modules of the tasks that come with the package, by name; each is imported when it is asked for."""
 
-__all__ = ["TASKS", "Outline", "Region", "Task", "absolute", "check_stored", "load_task"]
+__all__ = [
+    "TASKS",
+    "Arm",
+    "Display",
+    "Judge",
+    "Outline",
+    "Region",
+    "Source",
+    "Task",
+    "absolute",
+    "check_stored",
+    "load_task",
+]
 
 
 def load_task(reference: str) -> Task:

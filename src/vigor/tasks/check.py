@@ -11,7 +11,7 @@ from vigor.basics.errors import UserError
 from vigor.motion.descriptors import Descriptor, Motion
 from vigor.motion.promp import ProMP
 from vigor.motion.robots import Robot
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
 
 Array = jax.Array
 _SAMPLES = 8
@@ -30,10 +30,10 @@ def check(task: Task) -> None:
             f"kinematics maps joints {_shape(joints.shape)} to {_shape(points)}; "
             f"it must give points [T, points, 2 or 3] with T = {steps}"
         )
-    moved = _trace("robot_joints", task.robot_joints, joints)
-    if len(moved) != 2 or moved[0] != steps or (task.robot is not None and moved[1] != len(task.robot.joints)):
+    moved = _trace("arm.joints", task.arm.joints, joints)
+    if len(moved) != 2 or moved[0] != steps or (task.arm.robot is not None and moved[1] != len(task.arm.robot.joints)):
         raise UserError(
-            f"robot_joints maps joints {_shape(joints.shape)} to {_shape(moved)}; it must give [T, joint] with as many "
+            f"arm.joints maps joints {_shape(joints.shape)} to {_shape(moved)}; it must give [T, joint] with as many "
             "joints as the robot has"
         )
     shapes = (joints.shape, points, contexts.shape[1:])
@@ -49,10 +49,10 @@ def check(task: Task) -> None:
         shape = _trace(name, descriptor, motion)
         if shape[:1] != (steps,) or len(shape) > 2:
             raise UserError(f"{name} gives {_shape(shape)}; it must give [T] or [T, features] with T = {steps}")
-    if task.distance is not None and (shape := _trace("distance", task.distance, motion)) != ():
+    if task.judge.distance is not None and (shape := _trace("distance", task.judge.distance, motion)) != ():
         raise UserError(f"distance gives {_shape(shape)} for a motion; it must give a single number")
     _check_values(task, names, weights, contexts)
-    if task.simulate is not None:
+    if task.judge.simulate is not None:
         _check_simulation(task, np.asarray(task.promp.rollout(weights)), np.asarray(contexts))
     _check_regions(task, np.asarray(contexts[0]))
 
@@ -65,20 +65,23 @@ def _check_kinds(task: Task) -> None:
         raise UserError(f"promp is a {type(task.promp).__name__}; it must be a vigor.promp.ProMP")
     if not isinstance(task.context_names, tuple | list) or not task.context_names:
         raise UserError("context_names must list a name for every number of a context")
+    for name, kind in {"judge": Judge, "arm": Arm, "display": Display, "source": Source}.items():
+        if not isinstance(part := getattr(task, name), kind):
+            raise UserError(f"{name} is a {type(part).__name__}; it must be a vigor.tasks.{kind.__name__}")
     if not isinstance(task.descriptors, tuple | list):
         raise UserError("descriptors must be a tuple or list of functions")
     if not task.descriptors:
         raise UserError("descriptors is empty; list at least one function from a motion to [T]")
-    if (task.distance is None) == (task.simulate is None):
+    if (task.judge.distance is None) == (task.judge.simulate is None):
         raise UserError("a task is judged either by its distance or by simulate; give it one of them")
-    if not isinstance(task.samples, int) or task.samples < 1:
-        raise UserError(f"samples must be a whole number of at least 1, not {task.samples!r}")
-    if task.robot is not None and not isinstance(task.robot, Robot):
-        raise UserError(f"robot is a {type(task.robot).__name__}; it must be a vigor.robots.Robot")
-    if not isinstance(task.seconds, int | float) or not 0 < task.seconds < np.inf:
-        raise UserError(f"seconds must be a positive number, not {task.seconds!r}")
+    if not isinstance(task.judge.samples, int) or task.judge.samples < 1:
+        raise UserError(f"samples must be a whole number of at least 1, not {task.judge.samples!r}")
+    if task.arm.robot is not None and not isinstance(task.arm.robot, Robot):
+        raise UserError(f"robot is a {type(task.arm.robot).__name__}; it must be a vigor.robots.Robot")
+    if not isinstance(task.arm.seconds, int | float) or not 0 < task.arm.seconds < np.inf:
+        raise UserError(f"seconds must be a positive number, not {task.arm.seconds!r}")
     for name in ("success_distance", "distinct"):
-        value = getattr(task, name)
+        value = getattr(task.judge, name)
         if not isinstance(value, int | float) or not 0 <= value < np.inf:
             raise UserError(f"{name} must be a number of at least 0, not {value!r}")
 
@@ -95,7 +98,7 @@ def _check_simulation(task: Task, joints: np.ndarray, contexts: np.ndarray) -> N
 
 def _check_regions(task: Task, context: np.ndarray) -> None:
     try:
-        regions = list(task.regions(context))
+        regions = list(task.display.regions(context))
     except Exception as error:
         raise UserError(f"regions fails: {type(error).__name__}: {error}") from None
     for region in regions:
@@ -120,7 +123,7 @@ def _check_values(task: Task, names: list[str], weights: Array, contexts: Array)
             value, pull = jax.vjp(lambda w, descriptor=descriptor: descriptor(motion(w, context)), weights)
             pattern = jax.random.normal(jax.random.key(1), value.shape)
             parts.append((value, pull(pattern)[0], descriptor(motion(weights, fixed))))
-        return moved.points, jnp.zeros(()) if task.distance is None else task.distance(moved), parts
+        return moved.points, jnp.zeros(()) if task.judge.distance is None else task.judge.distance(moved), parts
 
     points, distances, parts = values_and_slopes(weights, contexts, contexts[0])
     _finite("kinematics", points)

@@ -1,4 +1,5 @@
-"""What a task is: everything that training, evaluation, baselines, figures and the studio need to know of it."""
+"""Tasks: what is learned, and in groups beside it how it is judged, who moves, how it is shown, where demonstrations
+come from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,69 +37,107 @@ class Outline:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """A family of task configurations ("contexts") and how movements in them are described and judged.
+class Judge:
+    """Judgement of movements, for evaluation alone: training never sees it.
 
-    Kinematics, descriptors and distance take one motion or one context and are pure JAX functions, so that they can be
-    compiled, lifted over thousands of samples and differentiated. A task that only a simulation can judge has
-    `simulate` in place of `distance`; training needs neither.
+    A distance is a pure JAX function of one motion. A task that only a simulation can judge has `simulate` instead.
     """
 
-    name: str
-    """As the command line names it, for instance "planar-reacher"."""
-    promp: ProMP
-    """How weights become trajectories."""
-    context_names: tuple[str, ...]
-    """A name for every number of a context."""
-    sample_contexts: Callable[[np.random.Generator, int], np.ndarray]
-    """Draws that many contexts [n, context] from the task's distribution."""
-    kinematics: Callable[[Array], Array]
-    """Points [..., points, 2 or 3] of joints [..., dimensions]: base first, end effector last."""
-    descriptors: Sequence[Descriptor]
-    """What the networks see of a motion."""
     distance: Callable[[Motion], Array] | None = None
-    """How far a motion is from solving its context."""
+    """Distance of a motion from solving its context."""
     simulate: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     """The same by simulation: distances [n] of trajectories [n, T, dimensions] in contexts [n, context]."""
     success_distance: float = 0.0
-    """A motion succeeds when its distance is at most this."""
+    """Largest distance of a motion that succeeds."""
     distinct: float = 1.0
-    """Two plans are different solutions when their trajectories differ by more than this: the root mean square over
-    steps of the joints' distance."""
+    """Smallest difference between two solutions that count as distinct: the root mean square over steps of the joints'
+    distance."""
     samples: int = 100
     """Samples of each component that an evaluation draws."""
-    demos_per_context: int = 5
-    """Demonstrations of each training context that a run learns from unless told otherwise."""
-    reached: Descriptor | None = None
-    """Which targets [T, targets] a motion has reached up to each step, 0 or 1: what methods that act step by step can
-    be shown beside the descriptors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """The robot that makes the movements."""
+
+    robot: Robot | None = None
+    """Robot whose limits plans keep to; None if there are none."""
+    joints: Callable[[Array], Array] = lambda joints: joints
+    """Joints [..., joint] of the robot from those of the ProMP [..., dimensions]; a JAX function."""
+    seconds: float = 3.0
+    """Duration of a movement unless a plan says otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Display:
+    """Pictures of a task."""
+
     regions: Callable[[np.ndarray], Sequence[Region]] = lambda context: ()
-    """What a figure draws for a context: targets, obstacles."""
+    """Circles or spheres that a figure draws for a context: targets, obstacles."""
     outlines: Callable[[np.ndarray], Sequence[Outline]] = lambda context: ()
     """Polygons that a figure in the plane draws for a context beside its regions."""
+    film: Callable[[Path, np.ndarray, np.ndarray, Sequence[Any]], None] | None = None
+    """Writer of an mp4 of a trajectory [T, dimensions] in a context [context] among keep-outs."""
+    pictures: Callable[[np.ndarray, np.ndarray, np.ndarray], Mapping[str, Any]] | None = None
+    """Further figures of a report by name, from contexts [context, C], the means [context, component, T, dimensions] of
+    their components, and the components' success [context, component]."""
+    stage: Callable[["Task"], Any] | None = None
+    """The task as the studio shows it: a `vigor.tasks.stage.Stage`; None if it has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Demonstrations of a task, where a run is given no others."""
+
+    generate: Callable[[np.random.Generator, np.ndarray, int], list[np.ndarray]] | None = None
+    """Generator of that many recordings [T, dimensions], each with a T of its own, that solve one context [context];
+    those that fail as ProMPs are drawn again."""
+    exact: bool = False
+    """Generated recordings are movements of the ProMP already, and fitted as they are: without dropping the rest before
+    a movement or holding its last pose. There may be fewer than asked for: as many as a search has found."""
+    shipped: Path | None = None
+    """Folder with demonstrations that come with the task."""
+    per_context: int = 5
+    """Demonstrations of each training context that a run learns from unless told otherwise."""
+    group: Callable[[np.ndarray], np.ndarray] | None = None
+    """Number [n] of the group of each context [n, context]; training contexts are drawn evenly from all groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A family of task configurations ("contexts"), and how movements in them are described.
+
+    Kinematics and descriptors take one motion and are pure JAX functions, so that they can be compiled, lifted over
+    thousands of samples and differentiated. These are learned from; the groups after them say how movements are
+    judged, who makes them, how they are shown and where demonstrations come from.
+    """
+
+    name: str
+    """Name on the command line, for instance "planar-reacher"."""
+    promp: ProMP
+    """Movement primitive: from weights to trajectories."""
+    context_names: tuple[str, ...]
+    """A name for every number of a context."""
+    sample_contexts: Callable[[np.random.Generator, int], np.ndarray]
+    """Sampler of that many contexts [n, context] from the task's distribution."""
+    kinematics: Callable[[Array], Array]
+    """Points [..., points, 2 or 3] of joints [..., dimensions]: base first, end effector last."""
+    descriptors: Sequence[Descriptor]
+    """Descriptors of a motion that the networks see."""
     other_descriptors: Mapping[str, Sequence[Descriptor]] = field(default_factory=dict)
     """Further descriptor sets by name, for ablations."""
-    generate: Callable[[np.random.Generator, np.ndarray, int], list[np.ndarray]] | None = None
-    """Draws that many recordings [T, dimensions], each with a T of its own, that solve one context [context]; those
-    that fail as ProMPs are drawn again."""
-    generates_plans: bool = False
-    """Generated recordings are movements of the ProMP already, and fitted as they are: without dropping the rest before
-    a movement or holding its last pose. There may be fewer than asked for: what a search has found."""
-    shipped: Path | None = None
-    """Folder with demonstrations that come with the task, for runs that are given no others."""
-    robot: Robot | None = None
-    """Whose limits plans keep to; None if there are none."""
-    robot_joints: Callable[[Array], Array] = lambda joints: joints
-    """The robot's joints [..., joint] of what the ProMP moves [..., dimensions]; a JAX function."""
-    seconds: float = 3.0
-    """How long a movement takes unless a plan says otherwise."""
-    film: Callable[[Path, np.ndarray, np.ndarray, Sequence[Any]], None] | None = None
-    """Writes an mp4 of a trajectory [T, dimensions] in a context [context] among keep-outs."""
-    pictures: Callable[[np.ndarray, np.ndarray, np.ndarray], Mapping[str, Any]] | None = None
-    """Further figures of a report by name, of contexts [context, C], the means [context, component, T, dimensions] of
-    their components, and the components' success [context, component]."""
-    group: Callable[[np.ndarray], np.ndarray] | None = None
-    """A number [n] for each context [n, context]; training contexts are drawn evenly from those with the same."""
+    reached: Descriptor | None = None
+    """Targets [T, targets] that a motion has reached up to each step, 0 or 1: for methods that act step by step and are
+    shown them beside the descriptors."""
+    judge: Judge = Judge()
+    arm: Arm = Arm()
+    display: Display = Display()
+    source: Source = Source()
+    settings: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    """Settings by preset and method, for instance {("default", "vigor"): {"samples": 50}}, where they differ from the
+    method's own."""
+    origin: str = ""
+    """Reference of a task in a user's file, path/to/file.py:NAME, once it is loaded from there."""
 
     @property
     def context_dimension(self) -> int:
@@ -134,16 +173,16 @@ class Task:
 
     @cached_property
     def _distances(self) -> Callable[[Array, Array], Array]:
-        distance = self.distance
+        distance = self.judge.distance
         if distance is None:
             raise UserError(f"{self.name} has neither `distance` nor `simulate`; give it one, to judge movements by")
         return jax.jit(jax.vmap(lambda joints, context: distance(self.motion(joints, context))))
 
     def distances(self, joints: np.ndarray | Array, contexts: np.ndarray | Array) -> np.ndarray:
         """Distance [n] of every trajectory [n, T, dimensions] in its context [n, context]."""
-        if self.simulate is not None:
-            return np.asarray(self.simulate(np.asarray(joints), np.asarray(contexts)))
+        if self.judge.simulate is not None:
+            return np.asarray(self.judge.simulate(np.asarray(joints), np.asarray(contexts)))
         return np.asarray(self._distances(jnp.asarray(joints), jnp.asarray(contexts)))
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
-        return distances <= self.success_distance
+        return distances <= self.judge.success_distance

@@ -20,7 +20,7 @@ from vigor.motion.kinematics import path
 from vigor.motion.robots import PANDA
 from vigor.tasks.box_pusher import geometry
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
-from vigor.tasks.task import Outline, Task
+from vigor.tasks.task import Arm, Display, Judge, Outline, Source, Task
 
 Array = jax.Array
 
@@ -93,18 +93,15 @@ TASK = Task(
         scaled(squared_velocity, VELOCITY),
         scaled(squared_acceleration, ACCELERATION),
     ),
-    simulate=simulate,
-    success_distance=0.015,
-    distinct=0.03,
-    samples=5,
-    demos_per_context=3,
-    outlines=outlines,
-    generate=generate,
-    generates_plans=True,
-    shipped=Path(__file__).parent / "demonstrations",
-    pictures=outcomes,
-    group=geometry.sign_combination,
-    robot=replace(PANDA, thickness=geometry.ROD),  # Of the arm only the rod reaches down to the table.
-    robot_joints=joint_angles,
-    film=film,
+    judge=Judge(simulate=simulate, success_distance=0.015, distinct=0.03, samples=5),
+    source=Source(
+        per_context=3,
+        generate=generate,
+        exact=True,
+        shipped=Path(__file__).parent / "demonstrations",
+        group=geometry.sign_combination,
+    ),
+    display=Display(outlines=outlines, pictures=outcomes, film=film),
+    # Of the arm only the rod reaches down to the table.
+    arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
 )

@@ -13,7 +13,7 @@ from vigor.motion.kinematics import panda
 from vigor.motion.promp import ProMP
 from vigor.motion.robots import PANDA
 from vigor.tasks.reachers import generation, reaching
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
 
 FIRST, SECOND = slice(0, 3), slice(3, 6)
 RADIUS = 0.05
@@ -63,14 +63,14 @@ TASK = Task(
     kinematics=panda(),
     descriptors=reaching.distances_and(FIRST, SECOND, mean_squared_velocity, mean_squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
-    distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
-    regions=regions,
-    generate=generation.reacher(
-        panda(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
+    display=Display(regions=regions, film=film),
+    source=Source(
+        generate=generation.reacher(
+            panda(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
+        )
     ),
-    robot=PANDA,
-    robot_joints=robot_joints,
-    seconds=8.0,  # Nine tenths of the human demonstrations keep to the Panda's largest speeds if they take so long.
-    film=film,
+    # Nine tenths of the human demonstrations keep to the Panda's largest speeds if they take so long.
+    arm=Arm(robot=PANDA, joints=robot_joints, seconds=8.0),
 )

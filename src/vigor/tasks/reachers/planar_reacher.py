@@ -6,7 +6,7 @@ from vigor.motion.descriptors import squared_acceleration, squared_velocity
 from vigor.motion.kinematics import PlanarChain
 from vigor.motion.promp import ProMP
 from vigor.tasks.reachers import generation, reaching
-from vigor.tasks.task import Region, Task
+from vigor.tasks.task import Display, Judge, Region, Source, Task
 
 FIRST, SECOND = slice(0, 2), slice(2, 4)
 RADIUS = 0.5
@@ -44,8 +44,8 @@ TASK = Task(
     kinematics=LINKS,
     descriptors=reaching.distances_and(FIRST, SECOND, squared_velocity, squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
-    distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
-    regions=regions,
-    generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15),
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
+    display=Display(regions=regions),
+    source=Source(generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15)),
 )
