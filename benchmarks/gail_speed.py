@@ -4,7 +4,7 @@
 
 Both do the same run on the planar reacher with the paper's settings and generated demonstrations: 68 episodes an
 update, 489 updates for a million steps. Updates of both alternate, so that whatever else the machine does hits both;
-compilation is left out. Needs `pip install "vigor[baselines]"`.
+compilation is left out. Needs `pip install "vigor-skills[baselines]"`.
 """
 
 import argparse

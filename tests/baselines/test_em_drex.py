@@ -77,7 +77,7 @@ def test_em_is_repeatable():
 
 def test_a_missing_scikit_learn_is_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.mixture", None)
-    with pytest.raises(UserError, match=r"needs scikit-learn; install it with pip install"):
+    with pytest.raises(UserError, match=r"needs scikit-learn; install it with: pip install"):
         em_drex.em(np.zeros((5, 2)), 1, seed=0)
 
 

@@ -170,7 +170,7 @@ def test_the_discriminator_tells_demonstrations_from_others():
 def test_without_stable_baselines_a_run_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "vigor.baselines.gail_ppo")
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
-    with pytest.raises(UserError, match=r"GAIL needs stable-baselines3; install it with pip install"):
+    with pytest.raises(UserError, match=r"GAIL needs stable-baselines3; install it with: pip install"):
         gail.prepare(TASK, SMALL, stacked([problem()]))
 
 

@@ -367,7 +367,7 @@ except UserError as error:
     print(error)
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert 'pip install "vigor[sim]"' in said
+    assert 'pip install "vigor-skills[sim]"' in said
     assert load_task("box-pusher") is TASK
 
 

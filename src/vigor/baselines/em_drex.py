@@ -16,6 +16,7 @@ import numpy as np
 
 from vigor.basics.batching import each
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.learning import network_training as training
 from vigor.learning import networks, policy_update
 from vigor.learning.algorithm import Problem
@@ -117,7 +118,7 @@ def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.
         from sklearn.mixture import GaussianMixture
         from threadpoolctl import threadpool_limits
     except ImportError:
-        raise UserError('EM+D-REX needs scikit-learn; install it with pip install "vigor[baselines]"') from None
+        raise missing("EM+D-REX needs scikit-learn", "baselines") from None
     floor = max(1e-6, FLOOR * float(np.mean(np.var(weights, axis=0))))
     unfitted = GaussianMixture(
         min(components, len(np.unique(weights, axis=0))),

@@ -8,24 +8,29 @@
 
 An observation has the descriptors of the present state and the time step, an action is how far each joint moves in the
 step, and an episode has as many steps as the task's movements. Its only reward is at the end: minus the distance from
-solving the context. Needs `pip install "vigor[baselines]"`.
+solving the context. Needs `pip install "vigor-skills[baselines]"`.
 """
 
 from functools import partial
 from typing import Any
 
-import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnasium.spaces import Box
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from vigor.baselines import stepwise
 from vigor.baselines.stepwise import State, View
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.tasks import Task, load_task
+
+try:
+    import gymnasium
+    from gymnasium.spaces import Box
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError:
+    raise missing("environments need Gymnasium", "baselines") from None
 
 NAMES = {"PlanarReacher": "planar-reacher", "PandaReacher": "panda-reacher", "BoxPusher": "box-pusher"}
 LARGEST = 1e6

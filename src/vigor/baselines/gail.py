@@ -6,7 +6,7 @@ policies do; only training contexts have demonstrations.
 
 The state of a run is a tree of arrays as with every method: PPO's networks and moments are put into
 stable-baselines3 before a step and taken out after it, and every random number comes from the seed and the step. So a
-run resumes exactly, and nothing is ever unpickled. Needs `pip install "vigor[baselines]"`.
+run resumes exactly, and nothing is ever unpickled. Needs `pip install "vigor-skills[baselines]"`.
 """
 
 import importlib
@@ -25,6 +25,7 @@ from vigor.baselines.actors import Actor
 from vigor.baselines.steps import Shown
 from vigor.baselines.stepwise import View
 from vigor.basics.errors import UserError, check_choices
+from vigor.basics.install import missing
 from vigor.learning import networks
 from vigor.learning.algorithm import Problem
 from vigor.learning.networks import Architecture, Parameters
@@ -142,7 +143,7 @@ def _ppo() -> Any:
     try:
         return importlib.import_module("vigor.baselines.gail_ppo")
     except ImportError:
-        raise UserError('GAIL needs stable-baselines3; install it with pip install "vigor[baselines]"') from None
+        raise missing("GAIL needs stable-baselines3", "baselines") from None
 
 
 def prepare(task: Task, config: Config, problems: Problem) -> Shown:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.experiments.store import Claims, Row, Store
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _pool(place: Place, cells: int) -> Iterator[_Pool]:
     try:
         import joblib
     except ImportError:
-        raise UserError('the benchmark needs joblib; install it with pip install "vigor[benchmark]"') from None
+        raise missing("the benchmark needs joblib", "benchmark") from None
 
     def parallel(workers: int, ahead: int | str) -> Callable[[Iterable[Any]], Any]:
         settings: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": ahead, "batch_size": 1}
@@ -214,7 +215,7 @@ def _client(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise UserError('--backend dask needs Dask; install it with pip install "vigor[benchmark]"') from None
+        raise missing("--backend dask needs Dask", "benchmark") from None
     try:
         client = Client(address, timeout=CONNECT)
     except (OSError, ValueError) as error:

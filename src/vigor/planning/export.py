@@ -19,6 +19,7 @@ import numpy as np
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.motion.robots import Robot
 from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Solution
@@ -241,7 +242,7 @@ def _write_bag(path: Path, moved: Trajectory) -> None:
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise UserError('rosbags are written by a package; install it with: pip install "vigor[export]"') from None
+        raise missing("rosbags are written by a package", "export") from None
     store = get_typestore(Stores.ROS2_HUMBLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))

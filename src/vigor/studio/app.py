@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.demonstrations import dataset as demonstrations
 from vigor.studio import guard, problems, stage
 from vigor.tasks import load_task
@@ -26,7 +27,7 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
     try:
         import viser
     except ImportError:
-        raise UserError('the studio is shown by viser; install it with: pip install "vigor[studio]"') from None
+        raise missing("the studio is shown by viser", "studio") from None
     from vigor.studio.panel import Panel
     from vigor.studio.scene import Scene
     from vigor.studio.session import Session

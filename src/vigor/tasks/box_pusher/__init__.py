@@ -1,7 +1,7 @@
 """A Panda with a rod pushes an open box to a goal, from inside or outside (paper, section 5 and appendix C.3).
 
 Training looks at planned paths only. Contexts, demonstrations and evaluations need MuJoCo, which is imported when it is
-first needed: `pip install "vigor[sim]"`.
+first needed: `pip install "vigor-skills[sim]"`.
 """
 
 from collections.abc import Sequence

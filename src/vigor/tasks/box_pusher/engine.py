@@ -4,7 +4,7 @@ import ctypes.util
 import os
 import sys
 
-from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 
 if sys.platform == "linux" and not os.environ.get("DISPLAY") and "MUJOCO_GL" not in os.environ:
     # MuJoCo chooses how to render when it is imported.
@@ -15,6 +15,6 @@ try:
     import mujoco
     import mujoco.rollout
 except ImportError as error:
-    raise UserError(f'the box pusher needs MuJoCo ({error}); install it with: pip install "vigor[sim]"') from None
+    raise missing(f"the box pusher needs MuJoCo ({error})", "sim") from None
 
 __all__ = ["mujoco"]

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.tasks.box_pusher import geometry, scene, simulation
 from vigor.tasks.box_pusher.engine import mujoco
 
@@ -88,7 +89,7 @@ def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
     try:
         import imageio_ffmpeg
     except ImportError:
-        raise UserError('videos need imageio-ffmpeg; install it with: pip install "vigor[sim]"') from None
+        raise missing("videos need imageio-ffmpeg", "sim") from None
 
     def write(temporary: Path) -> None:
         # By the program itself: the package's own writer forks, which JAX does not stand.

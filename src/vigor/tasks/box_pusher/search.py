@@ -8,14 +8,14 @@ kept: what a person would do.
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.tasks.box_pusher import geometry, pushes, simulation
 from vigor.tasks.box_pusher.control import PROMP
 
 try:
     from cmaes import CMA
 except ImportError:
-    raise UserError('the search for pushes needs cmaes; install it with: pip install "vigor[sim]"') from None
+    raise missing("the search for pushes needs cmaes", "sim") from None
 
 NEAR, BEGINNINGS = 0.06, 260
 """Corner distance up to which the outcome of a push is near a context, and how many such pushes are looked at."""
