@@ -1,3 +1,5 @@
 """VIGOR: versatile robot behaviour from a handful of demonstrations."""
 
-__version__ = "0.1.0"
+from vigor.basics.version import __version__
+
+__all__ = ["__version__"]

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vigor import __version__
+from vigor.basics.version import __version__
 from vigor.experiments.store import Row
 from vigor.runs.run import Setup
 

@@ -13,9 +13,9 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from vigor import __version__
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.basics.version import __version__
 
 CHECKPOINT, STATE, ENSEMBLES, PARTS = "checkpoint.safetensors", "state.json", "ensembles.safetensors", "ensembles"
 

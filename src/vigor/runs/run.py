@@ -24,9 +24,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor import __version__
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.basics.version import __version__
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations, Split
