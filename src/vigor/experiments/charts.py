@@ -11,9 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
+from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.experiments import paper, tables
 from vigor.experiments.tables import Group
-from vigor.reports.drawing import INK, PALETTE, QUIET, clean, finish, title
+from vigor.reports.drawing import clean, finish, title
 
 PAPER = "#c4c8cc"
 """What the paper has."""

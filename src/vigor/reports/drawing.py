@@ -19,12 +19,10 @@ from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
+from vigor.basics.colours import FAINT, INK, PALETTE, QUIET
 from vigor.motion.shapes import Box, Sphere
 from vigor.tasks.task import Outline, Region
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#332288", "#999933", "#882255", "#44AA99")
-"""Colours that stay apart for colour-blind readers (Okabe and Ito, then Tol)."""
-INK, QUIET, FAINT = "#222222", "#8a8a8a", "#e6e6e6"
 SHADES = ("#dcdcdc", "#a9a9a9", "#7d7d7d")
 """Fills of regions in their order."""
 FORBIDDEN = "#e8897f"

@@ -17,11 +17,12 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from vigor.basics import files
+from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.basics.errors import UserError
 from vigor.evaluation.policies import Learned
 from vigor.planning.plans import Plans, Solution
 from vigor.reports import drawing
-from vigor.reports.drawing import FORBIDDEN, INK, PALETTE, QUIET
+from vigor.reports.drawing import FORBIDDEN
 from vigor.tasks.task import Task
 
 PANELS = 12

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from vigor.reports.figures import PALETTE
+from vigor.basics.colours import PALETTE
 from vigor.runs.presets import preset
 from vigor.runs.run import EVERY
 from vigor.studio import problems

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from vigor.reports.figures import PALETTE
+from vigor.basics.colours import PALETTE
 from vigor.studio.session import Session, Trace
 from vigor.studio.stage import Mark, Picture
 from vigor.tasks.box_pusher import geometry

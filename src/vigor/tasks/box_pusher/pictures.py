@@ -12,6 +12,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import MaxNLocator
 
 from vigor.basics import files
+from vigor.basics.colours import FAINT, INK, PALETTE, QUIET
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.tasks.box_pusher import geometry, scene, simulation
@@ -26,7 +27,7 @@ VIEWS = {
 }
 OPENINGS = {"front": 45.0, "above": 0.56}
 """What a view shows from top to bottom: degrees, or metres where it is orthographic."""
-INK, QUIET, BOX, GOAL = "#222222", "#8a8a8a", "#c73329", "#26a147"
+BOX, GOAL = "#c73329", "#26a147"
 
 
 @contextmanager
@@ -119,8 +120,6 @@ def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None 
 
 def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.ndarray) -> Figure:
     """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper, Fig. 11)."""
-    from vigor.reports.drawing import PALETTE
-
     paths = np.asarray(plans)
     rollouts = simulation.roll_out(paths)
     start, goal = geometry.corners(geometry.goal(np.zeros(3))), geometry.corners(geometry.goal(context))
@@ -146,7 +145,7 @@ def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.n
         ax.set_xlabel("y (m)", fontsize=9, color=INK)
         ax.tick_params(labelsize=8, colors=QUIET, length=0)
         ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        ax.spines[:].set_color("#e6e6e6")
+        ax.spines[:].set_color(FAINT)
         ax.set(xlim=(right, left), ylim=(low, high), aspect="equal")  # As the robot sees it: x ahead, y to the left.
     axes[0].set_ylabel("x (m)", fontsize=9, color=INK)
     handles, labels = axes[0].get_legend_handles_labels()
