@@ -6,10 +6,11 @@ BIN := .venv/bin
 run: .venv/installed  ## Train VIGOR on the planar reacher with generated demonstrations.
 	$(BIN)/vigor train planar-reacher
 
-test: .venv/installed-test  ## All checks: style, types, tests.
+test: .venv/installed-test  ## All checks: style, types, imports between rooms, tests.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
