@@ -6,7 +6,6 @@ file that is written whole.
 """
 
 import dataclasses
-import fcntl
 import hashlib
 import json
 import signal
@@ -24,7 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics import files
+from vigor.basics import files, locks
 from vigor.basics.errors import UserError
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset as demonstrations
@@ -38,6 +37,8 @@ from vigor.runs.methods import Method, method
 from vigor.tasks import Task, absolute, check_stored, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
+LOCK = ".lock"
+"""File that is there while a process trains."""
 EVERY = 10
 """Iterations from one evaluation and checkpoint to the next."""
 
@@ -298,14 +299,15 @@ def _without_contexts(part: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _alone(folder: Path):
     """Refuse to train in a folder that another process trains in."""
-    with (folder / CONFIG).open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UserError(f"another process is training in {folder}; wait for it or choose another --out") from None
+    lock = locks.take(folder / LOCK)
+    if lock is None:
+        raise UserError(f"another process is training in {folder}; wait for it or choose another --out")
+    try:
         for part in (folder, folder / checkpoints.PARTS):
             files.remove_leftovers(part)
         yield
+    finally:
+        locks.drop(lock)
 
 
 def _read_metrics(folder: Path, done: int) -> list[dict[str, Any]]:
