@@ -10,7 +10,7 @@ test: .venv/installed-test  ## All checks: style, types, imports between rooms, 
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
