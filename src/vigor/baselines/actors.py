@@ -17,7 +17,7 @@ import numpy as np
 
 from vigor.baselines import mixture_network, stepwise
 from vigor.baselines.mixture_network import Activation, Gaussians
-from vigor.baselines.stepwise import State, View
+from vigor.baselines.stepwise import Episode, View
 from vigor.basics.errors import UserError, check_choices
 from vigor.tasks.task import Task
 
@@ -93,7 +93,7 @@ def move(task: Task, actor: Actor, context: Array, component: int | Array, key: 
     spread: how much of the noise the actions have, 1 for a sample and 0 for none.
     """
 
-    def step(state: State, key: Array) -> tuple[State, None]:
+    def step(state: Episode, key: Array) -> tuple[Episode, None]:
         key_component, key_noise = jax.random.split(key)
         log_weights, means, log_deviations = (part[0] for part in actor.decide(state.observation))
         chosen = component if actor.hold_component else jax.random.categorical(key_component, log_weights)

@@ -10,21 +10,19 @@ import jax
 import jax.numpy as jnp
 
 from vigor.baselines import cloning
-from vigor.baselines.cloning import Cloning, State
-from vigor.learning.algorithm import Problem
+from vigor.baselines.cloning import CloningSettings, CloningState
 from vigor.learning.mixture import Mixture
+from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
 Array = jax.Array
 
 
 @dataclass(frozen=True)
-class Config(Cloning):
+class TrajectoryCloningSettings:
     """Settings of BC(T) and BC-GMM(T)."""
 
-    layers: int = 4
-    batch: int = 4
-    epochs: int = 30_000
+    cloning: CloningSettings = CloningSettings(layers=4, batch=4, epochs=30_000)
 
 
 def _centred(problem: Problem, contexts: Array) -> Array:
@@ -36,29 +34,33 @@ def _centred(problem: Problem, contexts: Array) -> Array:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def start(task: Task, config: Config, problems: Problem) -> State:
+def start(task: Task, settings: TrajectoryCloningSettings, problems: Problem) -> CloningState:
     """A batch of runs [run, ...] before the first step."""
-    return jax.vmap(lambda key: cloning.start(key, config, task.context_dimension, task.promp.weights))(problems.key)
+    return jax.vmap(lambda key: cloning.start(key, settings.cloning, task.context_dimension, task.promp.weights))(
+        problems.key
+    )
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))
-def advance(task: Task, config: Config, problems: Problem, states: State, steps: int | Array) -> State:
+def advance(
+    task: Task, settings: TrajectoryCloningSettings, problems: Problem, states: CloningState, steps: int | Array
+) -> CloningState:
     """Take a batch of runs [run, ...] through some steps."""
 
-    def step(problem: Problem, state: State) -> State:
+    def step(problem: Problem, state: CloningState) -> CloningState:
         each = problem.weights.shape[0] // len(problem.train_contexts)
         owner = jnp.repeat(_centred(problem, problem.train_contexts), each, axis=0)
-        return cloning.step(problem.key, config, owner, problem.weights, state)
+        return cloning.step(problem.key, settings.cloning, owner, problem.weights, state)
 
     return jax.lax.fori_loop(0, steps, lambda _, states: jax.vmap(step)(problems, states), states)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def mixtures(task: Task, config: Config, problems: Problem, states: State) -> Mixture:
+def mixtures(task: Task, settings: TrajectoryCloningSettings, problems: Problem, states: CloningState) -> Mixture:
     """The policies of all contexts of a batch of runs, [run, context, ...]."""
 
-    def one(problem: Problem, state: State) -> Mixture:
-        found = cloning.policy(state.best, config, _centred(problem, problem.contexts))
+    def one(problem: Problem, state: CloningState) -> Mixture:
+        found = cloning.policy(state.best, settings.cloning, _centred(problem, problem.contexts))
         return Mixture(found.log_weights, found.means, jax.vmap(jax.vmap(jnp.diag))(jnp.exp(found.log_deviations)))
 
     return jax.vmap(one)(problems, states)

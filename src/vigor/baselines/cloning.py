@@ -21,7 +21,7 @@ _START, _SPLIT = 2**31 - 1, 2**31 - 2
 
 
 @dataclass(frozen=True)
-class Cloning:
+class CloningSettings:
     """Settings of behavioural cloning."""
 
     components: int = 5
@@ -33,7 +33,7 @@ class Cloning:
     batch: int = 64
     """Demonstrated pairs of input and output per gradient step."""
     learning_rate: float = 3e-4
-    """Of Adam."""
+    """Learning rate of Adam."""
     epochs: int = 3000
     """Passes over the demonstrations."""
     entropy: float = 1e-3
@@ -60,7 +60,7 @@ class Cloning:
         return -(-self.epochs // EPOCHS)
 
 
-class State(NamedTuple):
+class CloningState(NamedTuple):
     """Everything a step changes."""
 
     iteration: Array
@@ -74,60 +74,60 @@ class State(NamedTuple):
     """Steps since the validation loss was best."""
 
 
-def policy(parameters: Any, config: Cloning, inputs: Array) -> Gaussians:
+def policy(parameters: Any, settings: CloningSettings, inputs: Array) -> Gaussians:
     """Mixtures for inputs [n, I]."""
-    return mixture_network.apply(parameters, inputs, config.components, config.train_weights)
+    return mixture_network.apply(parameters, inputs, settings.components, settings.train_weights)
 
 
-def loss(parameters: Any, config: Cloning, inputs: Array, outputs: Array) -> Array:
+def loss(parameters: Any, settings: CloningSettings, inputs: Array, outputs: Array) -> Array:
     """Negative log likelihood of outputs [n, D] for inputs [n, I], less the weighted entropy."""
-    found = policy(parameters, config, inputs)
+    found = policy(parameters, settings, inputs)
     likelihood = mixture_network.log_likelihoods(found, outputs)
-    return -jnp.mean(likelihood + config.entropy * mixture_network.entropies(found))
+    return -jnp.mean(likelihood + settings.entropy * mixture_network.entropies(found))
 
 
-def _optimiser(config: Cloning) -> optax.GradientTransformation:
-    return optax.adam(config.learning_rate)
+def _optimiser(settings: CloningSettings) -> optax.GradientTransformation:
+    return optax.adam(settings.learning_rate)
 
 
-def start(key: Array, config: Cloning, inputs: int, outputs: int) -> State:
+def start(key: Array, settings: CloningSettings, inputs: int, outputs: int) -> CloningState:
     """A run before the first step, for so many numbers of input and output."""
-    parameters = mixture_network.initial(
-        jax.random.fold_in(key, _START), inputs, config.width, config.layers, config.components, outputs
+    parameters = mixture_network.random_parameters(
+        jax.random.fold_in(key, _START), inputs, settings.width, settings.layers, settings.components, outputs
     )
-    moments = _optimiser(config).init(parameters)
+    moments = _optimiser(settings).init(parameters)
     zero = jnp.zeros((), jnp.int32)
-    return State(zero, parameters, moments, parameters, jnp.full((), jnp.inf, jnp.float32), zero)
+    return CloningState(zero, parameters, moments, parameters, jnp.full((), jnp.inf, jnp.float32), zero)
 
 
-def step(key: Array, config: Cloning, inputs: Array, outputs: Array, state: State) -> State:
+def step(key: Array, settings: CloningSettings, inputs: Array, outputs: Array, state: CloningState) -> CloningState:
     """One step of a run: EPOCHS passes over inputs [n, I] and outputs [n, D]."""
     shown = outputs.shape[0]
     order = jax.random.permutation(jax.random.fold_in(key, _SPLIT), shown)
-    held = max(1, round(config.validation * shown)) if config.validation > 0 else 0
+    held = max(1, round(settings.validation * shown)) if settings.validation > 0 else 0
     kept, learned = order[:held], order[held:]
-    batches = -(-learned.shape[0] // config.batch)
+    batches = -(-learned.shape[0] // settings.batch)
     first = state.iteration * EPOCHS
 
     def epoch(number: Array, carry: tuple[Any, Any]) -> tuple[Any, Any]:
         shuffled = jax.random.permutation(jax.random.fold_in(key, number), learned)
-        index = jnp.resize(shuffled, (batches, config.batch))
+        index = jnp.resize(shuffled, (batches, settings.batch))
 
         def gradient_step(carry: tuple[Any, Any], index: Array) -> tuple[tuple[Any, Any], None]:
             parameters, moments = carry
-            slopes = jax.grad(loss)(parameters, config, inputs[index], outputs[index])
-            updates, moments = _optimiser(config).update(slopes, moments)
+            slopes = jax.grad(loss)(parameters, settings, inputs[index], outputs[index])
+            updates, moments = _optimiser(settings).update(slopes, moments)
             return (optax.apply_updates(parameters, updates), moments), None
 
         return jax.lax.scan(gradient_step, carry, index)[0]
 
-    stopped = state.waited >= config.patience
-    last = jnp.where(stopped, first, jnp.minimum(first + EPOCHS, config.epochs))
+    stopped = state.waited >= settings.patience
+    last = jnp.where(stopped, first, jnp.minimum(first + EPOCHS, settings.epochs))
     parameters, moments = jax.lax.fori_loop(first, last, epoch, (state.parameters, state.optimiser))
     state = state._replace(iteration=state.iteration + 1, parameters=parameters, optimiser=moments)
     if not held:
         return state._replace(best=parameters)
-    found = loss(parameters, config, inputs[kept], outputs[kept])
+    found = loss(parameters, settings, inputs[kept], outputs[kept])
     better = found < state.best_loss
     best = jax.tree.map(lambda new, old: jnp.where(better, new, old), parameters, state.best)
     waited = jnp.where(better, 0, state.waited + 1)

@@ -17,12 +17,12 @@ import numpy as np
 from vigor.basics.batching import each
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
-from vigor.learning import network_training as training
-from vigor.learning import networks, policy_update
-from vigor.learning.algorithm import Problem
+from vigor.learning import network_training, networks, policy_update
 from vigor.learning.mixture import Mixture
-from vigor.learning.network_training import Fit, Learning
+from vigor.learning.network_training import Fit, NetworkTraining
+from vigor.learning.networks import Architecture
 from vigor.learning.policy_update import PolicyUpdate
+from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -30,40 +30,38 @@ Array = jax.Array
 EPOCHS = 10
 """Epochs of the reward's training that count as one step of a run."""
 FLOOR = 0.05
-"""What is added to every variance that EM finds, as a share of the weights' mean variance in their context."""
+"""Addition to every variance that EM finds, as a share of the weights' mean variance in their context."""
 _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 
 
 @dataclass(frozen=True)
-class Config(Learning, PolicyUpdate):
+class EMDREXSettings:
     """Settings of EM+D-REX."""
 
+    update: PolicyUpdate = PolicyUpdate(iterations=200, kl_bound=0.5)
+    training: NetworkTraining = NetworkTraining(
+        Architecture(width=64, batch_norm=True),
+        learning_rate=3e-4,
+        batch=128,
+        validation=0.1,
+        epochs=200,
+        patience=50,
+    )
     em_components: int = 5
     """Gaussians that EM fits to the demonstrations of a training context."""
     em_samples: int = 8192
     """Samples that the reward learns from, of all contexts and noise levels together."""
     base_noise: float = 0.3
-    """What covariances are multiplied with at the first noise level."""
+    """Factor on the covariances at the first noise level."""
     noise_levels: int = 10
     """Noise levels."""
     noise_multiplier: float = 30.0
-    """The last noise level's covariances, as a multiple of the first's; those between lie on a straight line."""
+    """Covariances at the last noise level, as a multiple of those at the first; the others lie on a straight line."""
     reward_scale: float = 100.0
-    """What the learned reward, a mean over time steps, is multiplied with."""
-    width: int = 64
-    batch_norm: bool = True
-    learning_rate: float = 3e-4
-    batch: int = 128
-    iterations: int = 200
-    kl_bound: float = 0.5
-    validation: float = 0.1
-    epochs: int = 200
-    patience: int = 50
+    """Factor on the learned reward, a mean over time steps."""
 
     def __post_init__(self) -> None:
-        Learning.__post_init__(self)
-        PolicyUpdate.__post_init__(self)
-        self.check_networks(self.networks)
+        self.update.check_networks(self.training.networks)
         if min(self.em_components, self.em_samples) < 1 or self.noise_levels < 2:
             raise UserError("em_components and em_samples must be positive, and noise_levels at least 2")
         if max(self.em_components, self.em_samples, self.noise_levels) > 10**6:
@@ -76,7 +74,7 @@ class Config(Learning, PolicyUpdate):
     @property
     def reward_steps(self) -> int:
         """Steps of a run in which the reward is learned; the policies follow."""
-        return -(-self.epochs // EPOCHS)
+        return -(-self.training.epochs // EPOCHS)
 
 
 class Ranked(NamedTuple):
@@ -88,15 +86,15 @@ class Ranked(NamedTuple):
     """[sample]: noise level, 0 the least."""
 
 
-class Data(NamedTuple):
-    """What a run learns from; [run, ...] in a batch."""
+class RankedProblem(NamedTuple):
+    """Everything a run learns from; [run, ...] in a batch."""
 
     problem: Problem
     ranked: Ranked
     """In random order, so that the first can be held out."""
 
 
-class State(NamedTuple):
+class EMDREXState(NamedTuple):
     """Everything a step changes."""
 
     iteration: Array
@@ -132,16 +130,16 @@ def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.
     return fitted.weights_, fitted.means_, fitted.covariances_
 
 
-def rank(task: Task, config: Config, problem: Problem, seed: int) -> Ranked:
+def rank(task: Task, settings: EMDREXSettings, problem: Problem, seed: int) -> Ranked:
     """Samples of every training context and noise level, in random order."""
     rng = np.random.default_rng([seed, 1])
     contexts = np.asarray(problem.train_contexts)
     shown = np.asarray(problem.weights, np.float64).reshape(len(contexts), -1, task.promp.weights)
-    noises = config.base_noise * np.linspace(1.0, config.noise_multiplier, config.noise_levels)
-    count = -(-config.em_samples // (len(contexts) * config.noise_levels))
+    noises = settings.base_noise * np.linspace(1.0, settings.noise_multiplier, settings.noise_levels)
+    count = -(-settings.em_samples // (len(contexts) * settings.noise_levels))
     weights, owner, levels = [], [], []
     for context, demonstrations in enumerate(shown):
-        shares, means, covariances = em(demonstrations, config.em_components, seed)
+        shares, means, covariances = em(demonstrations, settings.em_components, seed)
         for level, noise in enumerate(noises):
             component = rng.choice(len(shares), count, p=shares)
             roots = np.linalg.cholesky(noise * covariances)
@@ -149,7 +147,7 @@ def rank(task: Task, config: Config, problem: Problem, seed: int) -> Ranked:
             weights.append(means[component] + np.einsum("sij,sj->si", roots[component], drawn))
             owner += [context] * count
             levels += [level] * count
-    order = rng.permutation(len(owner))[: config.em_samples]
+    order = rng.permutation(len(owner))[: settings.em_samples]
     flat = np.concatenate(weights)[order].astype(np.float32)
     return Ranked(
         _describe(task, flat, contexts[np.asarray(owner)[order]]), jnp.asarray(np.asarray(levels)[order], jnp.int32)
@@ -173,56 +171,64 @@ def ranking_loss(step_logits: Array, rows: Ranked) -> Array:
     return jnp.sum(better * errors) / jnp.maximum(jnp.sum(better), 1.0)
 
 
-def prepare(task: Task, config: Config, problems: Problem) -> Data:
+def prepare(task: Task, settings: EMDREXSettings, problems: Problem) -> RankedProblem:
     """Fit mixtures to the demonstrations of a batch of runs [run, ...] and draw the samples to rank."""
     runs = range(problems.train_contexts.shape[0])
     single = [jax.tree.map(lambda leaf, run=run: leaf[run], problems) for run in runs]
     seeds = [int(jax.random.key_data(problem.key)[-1]) for problem in single]
-    ranked = [rank(task, config, problem, seed) for problem, seed in zip(single, seeds, strict=True)]
-    return Data(problems, jax.tree.map(lambda *leaves: jnp.stack(leaves), *ranked))
+    ranked = [rank(task, settings, problem, seed) for problem, seed in zip(single, seeds, strict=True)]
+    return RankedProblem(problems, jax.tree.map(lambda *leaves: jnp.stack(leaves), *ranked))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def start(task: Task, config: Config, data: Data) -> State:
+def start(task: Task, settings: EMDREXSettings, data: RankedProblem) -> EMDREXState:
     """A batch of runs [run, ...] before the first step."""
 
-    def one(data: Data) -> State:
+    def one(data: RankedProblem) -> EMDREXState:
         key_networks, key_mixtures = jax.random.split(jax.random.fold_in(data.problem.key, _START))
-        fresh = jax.vmap(lambda key: training.begin(training.initial(key, config, task.features)))
-        mixtures = jax.vmap(lambda key: policy_update.initial(key, task, config, data.problem.weights))(
+        fresh = jax.vmap(
+            lambda key: network_training.begin(network_training.new_network(key, settings.training, task.features))
+        )
+        mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, data.problem.weights))(
             jax.random.split(key_mixtures, data.problem.contexts.shape[0])
         )
-        return State(jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, config.networks)), mixtures)
+        return EMDREXState(
+            jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, settings.training.networks)), mixtures
+        )
 
     return jax.vmap(one)(data)
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))
-def advance(task: Task, config: Config, data: Data, states: State, steps: int | Array) -> State:
+def advance(
+    task: Task, settings: EMDREXSettings, data: RankedProblem, states: EMDREXState, steps: int | Array
+) -> EMDREXState:
     """Take a batch of runs [run, ...] through some steps."""
 
-    def learn_reward(data: Data, state: State) -> State:
-        held = training.held_out(config, data.ranked.noise.shape[0])
+    def learn_reward(data: RankedProblem, state: EMDREXState) -> EMDREXState:
+        held = network_training.held_out(settings.training, data.ranked.noise.shape[0])
         kept, rows = (Ranked(*(leaf[part] for leaf in data.ranked)) for part in (slice(held), slice(held, None)))
-        keys = jax.random.split(jax.random.fold_in(data.problem.key, _TRAINING), config.networks)
+        keys = jax.random.split(jax.random.fold_in(data.problem.key, _TRAINING), settings.training.networks)
         until = (state.iteration + 1) * EPOCHS
         rewards = each(
-            lambda key, fit: training.train(key, fit, config, ranking_loss, rows, kept, until), keys, state.rewards
+            lambda key, fit: network_training.train(key, fit, settings.training, ranking_loss, rows, kept, until),
+            keys,
+            state.rewards,
         )
         return state._replace(iteration=state.iteration + 1, rewards=rewards)
 
-    def improve(data: Data, state: State) -> State:
+    def improve(data: RankedProblem, state: EMDREXState) -> EMDREXState:
         key = jax.random.fold_in(jax.random.fold_in(data.problem.key, _POLICIES), state.iteration)
-        ensemble = jax.vmap(partial(training.end, config))(state.rewards).parameters
+        ensemble = jax.vmap(partial(network_training.end, settings.training))(state.rewards).parameters
         mixtures, _ = policy_update.update(
-            key, task, config, partial(_reward, config), ensemble, data.problem.contexts, state.mixtures
+            key, task, settings.update, partial(_reward, settings), ensemble, data.problem.contexts, state.mixtures
         )
         return state._replace(iteration=state.iteration + 1, mixtures=mixtures)
 
-    def step(states: State) -> State:
+    def step(states: EMDREXState) -> EMDREXState:
         # All runs of a batch are at the same step, so that only one of the two is worked out.
         return jax.lax.cond(
-            states.iteration[0] < config.reward_steps,
+            states.iteration[0] < settings.reward_steps,
             lambda states: each(learn_reward, data, states),
             lambda states: each(improve, data, states),
             states,
@@ -231,6 +237,8 @@ def advance(task: Task, config: Config, data: Data, states: State, steps: int | 
     return jax.lax.fori_loop(0, steps, lambda _, states: step(states), states)
 
 
-def _reward(config: Config, parameters: Any, descriptors: Array) -> Array:
+def _reward(settings: EMDREXSettings, parameters: Any, descriptors: Array) -> Array:
     """Scaled rewards [n] of descriptors [n, T, features]."""
-    return config.reward_scale * jnp.mean(networks.logits(parameters, config, descriptors), axis=-1)
+    return settings.reward_scale * jnp.mean(
+        networks.logits(parameters, settings.training.architecture, descriptors), axis=-1
+    )

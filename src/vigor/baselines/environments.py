@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.baselines import stepwise
-from vigor.baselines.stepwise import State, View
+from vigor.baselines.stepwise import Episode, View
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.tasks import Task, load_task
@@ -38,18 +38,18 @@ LARGEST = 1e6
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _begin(task: Task, view: View, contexts: jax.Array) -> tuple[State, jax.Array]:
+def _begin(task: Task, view: View, contexts: jax.Array) -> tuple[Episode, jax.Array]:
     states = jax.vmap(partial(stepwise.begin, task, view))(contexts)
     return states, _observations(states)
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=2)
-def _act(task: Task, view: View, states: State, actions: jax.Array) -> tuple[State, jax.Array]:
+def _act(task: Task, view: View, states: Episode, actions: jax.Array) -> tuple[Episode, jax.Array]:
     states = jax.vmap(partial(stepwise.act, task, view))(states, actions)
     return states, _observations(states)
 
 
-def _observations(states: State) -> jax.Array:
+def _observations(states: Episode) -> jax.Array:
     return jnp.clip(jax.vmap(lambda state: state.observation)(states), -LARGEST, LARGEST)
 
 

@@ -27,8 +27,8 @@ from vigor.baselines.stepwise import View
 from vigor.basics.errors import UserError, check_choices
 from vigor.basics.install import missing
 from vigor.learning import networks
-from vigor.learning.algorithm import Problem
 from vigor.learning.networks import Architecture, Parameters
+from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -37,9 +37,10 @@ _START = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Config(View):
+class GAILSettings:
     """Settings of GAIL."""
 
+    view: View = View()
     timesteps: int = 1_000_000
     """Steps that the policy acts in all."""
     policy_steps: int = 2048
@@ -57,7 +58,7 @@ class Config(View):
     policy_batch: int = 128
     """Steps per gradient step of the policy."""
     learning_rate: float = 3e-4
-    """Of Adam, for policy and discriminator."""
+    """Learning rate of Adam, for policy and discriminator."""
     discriminator_steps: int = 4
     """Gradient steps of the discriminator for every update of the policy."""
     contexts: Literal["all", "training"] = "all"
@@ -66,7 +67,6 @@ class Config(View):
     """All episodes of an update side by side as one program; otherwise one after the other, in a plain environment."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_choices(self)
         sizes = (self.layers, self.width, self.batch, self.policy_layers, self.policy_width)
         if min(*sizes, self.timesteps, self.policy_steps, self.discriminator_steps) < 1 or self.policy_batch < 2:
@@ -75,10 +75,6 @@ class Config(View):
             raise UserError("layers, widths and batches must be at most 10,000, and policy_steps at most a million")
         if not 0 < self.learning_rate < math.inf:
             raise UserError("learning_rate must be positive and finite")
-
-    @property
-    def components(self) -> int:
-        return 1
 
     @property
     def steps(self) -> int:
@@ -90,7 +86,7 @@ class Config(View):
         return Architecture(network="mlp", layers=self.layers, width=self.width, dropout=0.0)
 
 
-class State(NamedTuple):
+class GAILState(NamedTuple):
     """Everything a step changes."""
 
     iteration: Array
@@ -103,39 +99,39 @@ class State(NamedTuple):
     optimiser: Any
 
 
-def reward(discriminator: Parameters, config: Config, seen: Array, acted: Array) -> Array:
+def reward(discriminator: Parameters, settings: GAILSettings, seen: Array, acted: Array) -> Array:
     """-log(1 - D) [n] of standardised observations [n, features] and actions [n, dimensions]."""
-    return jax.nn.softplus(_logits(discriminator, config, jnp.concatenate([seen, acted], axis=1)))
+    return jax.nn.softplus(_logits(discriminator, settings, jnp.concatenate([seen, acted], axis=1)))
 
 
-def _logits(discriminator: Parameters, config: Config, pairs: Array) -> Array:
+def _logits(discriminator: Parameters, settings: GAILSettings, pairs: Array) -> Array:
     """Logits [n] of pairs [n, features + dimensions]: sequences of a single step."""
-    return networks.logits(discriminator, config.discriminator, pairs[:, None])[:, 0]
+    return networks.logits(discriminator, settings.discriminator, pairs[:, None])[:, 0]
 
 
 def improve(
-    key: Array, discriminator: Parameters, optimiser: Any, config: Config, demonstrated: Array, own: Array
+    key: Array, discriminator: Parameters, optimiser: Any, settings: GAILSettings, demonstrated: Array, own: Array
 ) -> tuple[Parameters, Any]:
     """Gradient steps on the cross-entropy between demonstrated pairs [n, pair] and the policy's own [m, pair]."""
 
     def loss(discriminator: Parameters, true: Array, false: Array) -> Any:
-        errors = -_logits(discriminator, config, true), _logits(discriminator, config, false)
+        errors = -_logits(discriminator, settings, true), _logits(discriminator, settings, false)
         return sum(jnp.mean(jax.nn.softplus(error)) for error in errors)
 
     def step(carry: tuple[Parameters, Any], key: Array) -> tuple[tuple[Parameters, Any], None]:
         discriminator, optimiser = carry
         key_true, key_false = jax.random.split(key)
-        true = jax.random.choice(key_true, demonstrated, (config.batch,))
-        false = jax.random.choice(key_false, own, (config.batch,))
-        updates, optimiser = _adam(config).update(jax.grad(loss)(discriminator, true, false), optimiser)
+        true = jax.random.choice(key_true, demonstrated, (settings.batch,))
+        false = jax.random.choice(key_false, own, (settings.batch,))
+        updates, optimiser = _adam(settings).update(jax.grad(loss)(discriminator, true, false), optimiser)
         return (optax.apply_updates(discriminator, updates), optimiser), None
 
-    keys = jax.random.split(key, config.discriminator_steps)
+    keys = jax.random.split(key, settings.discriminator_steps)
     return jax.lax.scan(step, (discriminator, optimiser), keys)[0]
 
 
-def _adam(config: Config) -> optax.GradientTransformation:
-    return optax.adam(config.learning_rate)
+def _adam(settings: GAILSettings) -> optax.GradientTransformation:
+    return optax.adam(settings.learning_rate)
 
 
 def _ppo() -> Any:
@@ -146,20 +142,20 @@ def _ppo() -> Any:
         raise missing("GAIL needs stable-baselines3", "baselines") from None
 
 
-def prepare(task: Task, config: Config, problems: Problem) -> Shown:
+def prepare(task: Task, settings: GAILSettings, problems: Problem) -> Shown:
     """The demonstrations of a batch of runs [run, ...], step by step."""
     _ppo()  # What is missing is said before anything is done.
-    return steps.prepare(task, config, problems)
+    return steps.prepare(task, settings.view, problems)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def start(task: Task, config: Config, shown: Shown) -> State:
+def start(task: Task, settings: GAILSettings, shown: Shown) -> GAILState:
     """A batch of runs [run, ...] before the first step, with the initial networks of stable-baselines3."""
     seen, acted = shown.seen.shape[-1], shown.acted.shape[-1]
 
-    def one(key: Array) -> State:
+    def one(key: Array) -> GAILState:
         key, key_discriminator = jax.random.split(jax.random.fold_in(key, _START))
-        sizes = [seen] + [config.policy_width] * config.policy_layers
+        sizes = [seen] + [settings.policy_width] * settings.policy_layers
         shapes = {
             f"mlp_extractor.{net}.{2 * i}": (after, before, math.sqrt(2))
             for net in ("policy_net", "value_net")
@@ -172,30 +168,30 @@ def start(task: Task, config: Config, shown: Shown) -> State:
             policy[f"{name}.weight"] = made(jax.random.fold_in(key, number), (outputs, inputs))
             policy[f"{name}.bias"] = jnp.zeros(outputs)
         moments = {name: jax.tree.map(jnp.zeros_like, policy) for name in ("exp_avg", "exp_avg_sq")}
-        discriminator = networks.initial(key_discriminator, config.discriminator, seen + acted)
+        discriminator = networks.random_parameters(key_discriminator, settings.discriminator, seen + acted)
         zero = jnp.zeros((), jnp.int32)
-        return State(zero, policy, moments, discriminator, _adam(config).init(discriminator))
+        return GAILState(zero, policy, moments, discriminator, _adam(settings).init(discriminator))
 
     return jax.vmap(one)(shown.key)
 
 
-def advance(task: Task, config: Config, shown: Shown, states: State, count: int) -> State:
+def advance(task: Task, settings: GAILSettings, shown: Shown, states: GAILState, count: int) -> GAILState:
     """Take a batch of runs [run, ...] through some steps, one run after the other."""
     after = []
     for run in range(states.iteration.shape[0]):
         own, state = jax.tree.map(lambda leaf, run=run: leaf[run], (shown, states))
         for _ in range(count):
-            state = _ppo().update(task, config, own, state)
+            state = _ppo().update(task, settings, own, state)
         after.append(state)
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *after)
 
 
-def actor(task: Task, config: Config, shown: Shown, states: State) -> Actor:
+def actor(task: Task, settings: GAILSettings, shown: Shown, states: GAILState) -> Actor:
     """The actors of a batch of runs, [run, ...]: a mixture of one Gaussian, whose deviation is the same everywhere."""
     policy = states.policy
     layers = [
         {"weight": jnp.swapaxes(policy[f"{name}.weight"], -1, -2), "bias": policy[f"{name}.bias"]}
-        for name in (*(f"mlp_extractor.policy_net.{2 * i}" for i in range(config.policy_layers)), "action_net")
+        for name in (*(f"mlp_extractor.policy_net.{2 * i}" for i in range(settings.policy_layers)), "action_net")
     ]
     means, (low, high) = layers[-1], mixture_network.LOG_DEVIATIONS
     share = (jnp.clip(policy["log_std"], low + 1e-3, high - 1e-3) - low) / (high - low)
@@ -204,5 +200,4 @@ def actor(task: Task, config: Config, shown: Shown, states: State) -> Actor:
         "weight": jnp.concatenate([one, means["weight"], still], axis=-1),
         "bias": jnp.concatenate([one[..., 0, :], means["bias"], jax.scipy.special.logit(share)], axis=-1),
     }
-    view = View(config.frames, config.target_encoding)
-    return Actor({"layers": layers[:-1], "output": output}, shown.units, view, activation="tanh")
+    return Actor({"layers": layers[:-1], "output": output}, shown.units, settings.view, activation="tanh")

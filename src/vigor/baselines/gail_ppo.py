@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 
 from vigor.baselines import gail
 from vigor.baselines.environments import Environment, VectorEnvironment
-from vigor.baselines.gail import Config, State
+from vigor.baselines.gail import GAILSettings, GAILState
 from vigor.baselines.steps import Shown
 from vigor.tasks.task import Task
 
@@ -71,12 +71,12 @@ class Rewarded(VecEnvWrapper):
     """Those of `actors.Units`, as numpy arrays."""
     discriminator: Any
 
-    def __init__(self, venv: VecEnv, config: Config) -> None:
+    def __init__(self, venv: VecEnv, settings: GAILSettings) -> None:
         observations, actions = (
             Box(-10.0, 10.0, space.shape, np.float32) for space in (venv.observation_space, venv.action_space)
         )
         super().__init__(venv, observations, actions)
-        self._config = config
+        self._settings = settings
 
     def reset(self) -> np.ndarray:
         self._seen = self.units.seen(self.venv.reset())
@@ -88,7 +88,7 @@ class Rewarded(VecEnvWrapper):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         seen, _, over, infos = self.venv.step_wait()
-        rewards = np.array(_reward(self.discriminator, self._config, self._seen, self._acted))
+        rewards = np.array(_reward(self.discriminator, self._settings, self._seen, self._acted))
         self._seen = self.units.seen(seen)
         return self._seen, rewards, over, infos
 
@@ -96,10 +96,12 @@ class Rewarded(VecEnvWrapper):
 class Discriminate(BaseCallback):
     """Trains the discriminator on the episodes that the policy has just made."""
 
-    def __init__(self, key: jax.Array, rewarded: Rewarded, optimiser: Any, config: Config, demonstrated: Any) -> None:
+    def __init__(
+        self, key: jax.Array, rewarded: Rewarded, optimiser: Any, settings: GAILSettings, demonstrated: Any
+    ) -> None:
         super().__init__()
         self.optimiser = optimiser
-        self._key, self._rewarded, self._config, self._demonstrated = key, rewarded, config, demonstrated
+        self._key, self._rewarded, self._settings, self._demonstrated = key, rewarded, settings, demonstrated
 
     def _on_step(self) -> bool:
         return True
@@ -111,7 +113,7 @@ class Discriminate(BaseCallback):
             self._key,
             self._rewarded.discriminator,
             self.optimiser,
-            self._config,
+            self._settings,
             self._demonstrated,
             own.reshape(-1, own.shape[-1]),
         )
@@ -133,56 +135,56 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 @lru_cache(maxsize=16)
-def _learner(task: Task, config: Config, contexts: tuple[tuple[float, ...], ...]) -> tuple[PPO, Rewarded]:
+def _learner(task: Task, settings: GAILSettings, contexts: tuple[tuple[float, ...], ...]) -> tuple[PPO, Rewarded]:
     """PPO, and environments in these contexts; an update is a whole number of episodes."""
-    episodes, steps = max(1, round(config.policy_steps / task.promp.steps)), task.promp.steps
+    episodes, steps = max(1, round(settings.policy_steps / task.promp.steps)), task.promp.steps
     chosen = np.asarray(contexts, np.float32)
-    view = (config.frames, config.target_encoding, chosen)
+    view = (settings.view.frames, settings.view.target_encoding, chosen)
     plain: VecEnv
-    if config.vectorised:
+    if settings.vectorised:
         plain = Vectorised(VectorEnvironment(task, episodes, *view, judge=False))
     else:
         plain, steps = DummyVecEnv([lambda: Environment(task, *view)]), episodes * steps
-    rewarded = Rewarded(plain, config)
-    layers = [config.policy_width] * config.policy_layers
+    rewarded = Rewarded(plain, settings)
+    layers = [settings.policy_width] * settings.policy_layers
     adam = {"eps": 1e-5, "fused": True}  # The epsilon of stable-baselines3, and Adam as one call.
     with _seeded(0), warnings.catch_warnings():  # Every update brings its own networks.
         warnings.filterwarnings("ignore", "You have specified a mini-batch size")  # The last of a pass is smaller.
         ppo = PPO(
             "MlpPolicy",
             rewarded,
-            learning_rate=config.learning_rate,
+            learning_rate=settings.learning_rate,
             n_steps=steps,
-            batch_size=config.policy_batch,
+            batch_size=settings.policy_batch,
             policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "optimizer_kwargs": adam},
             device="cpu",
         )
     return ppo, rewarded
 
 
-def _contexts(config: Config, shown: Shown) -> tuple[tuple[float, ...], ...]:
+def _contexts(settings: GAILSettings, shown: Shown) -> tuple[tuple[float, ...], ...]:
     """The contexts that the policy acts in."""
-    parts = [shown.train_contexts] + ([shown.test_contexts] if config.contexts == "all" else [])
+    parts = [shown.train_contexts] + ([shown.test_contexts] if settings.contexts == "all" else [])
     return tuple(map(tuple, np.concatenate(parts).tolist()))
 
 
-def update(task: Task, config: Config, shown: Shown, state: State) -> State:
+def update(task: Task, settings: GAILSettings, shown: Shown, state: GAILState) -> GAILState:
     """One run after another update."""
     key_seed, key = jax.random.split(jax.random.fold_in(shown.key, state.iteration))
     seed = int(jax.random.randint(key_seed, (), 0, 2**31 - 1))
     demonstrated = jnp.concatenate(shown.standardised(), axis=1)
-    ppo, rewarded = _learner(task, config, _contexts(config, shown))
+    ppo, rewarded = _learner(task, settings, _contexts(settings, shown))
     _put(ppo, state)
     rewarded.units, rewarded.discriminator = jax.tree.map(np.asarray, shown.units), state.discriminator
     rewarded.seed(seed)
-    callback = Discriminate(key, rewarded, state.optimiser, config, demonstrated)
+    callback = Discriminate(key, rewarded, state.optimiser, settings, demonstrated)
     with _seeded(seed):
         ppo.learn(ppo.n_steps * rewarded.num_envs, callback, log_interval=2)  # One rollout: nothing is logged.
     policy, moments = _take(ppo)
-    return State(state.iteration + 1, policy, moments, rewarded.discriminator, callback.optimiser)
+    return GAILState(state.iteration + 1, policy, moments, rewarded.discriminator, callback.optimiser)
 
 
-def _put(ppo: PPO, state: State) -> None:
+def _put(ppo: PPO, state: GAILState) -> None:
     """Networks and moments into PPO."""
     policy, moments = jax.tree.map(lambda leaf: torch.from_numpy(np.array(leaf)), (state.policy, state.moments))
     ppo.policy.load_state_dict(policy)

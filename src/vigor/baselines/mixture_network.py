@@ -28,7 +28,7 @@ class Gaussians(NamedTuple):
     """[n, component, D]"""
 
 
-def initial(key: Array, inputs: int, width: int, layers: int, components: int, outputs: int) -> Parameters:
+def random_parameters(key: Array, inputs: int, width: int, layers: int, components: int, outputs: int) -> Parameters:
     """Weights drawn from N(0, 1 / inputs of the layer), no biases."""
     sizes = [inputs] + [width] * layers
     made = []

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from vigor.baselines import actors, stepwise
 from vigor.baselines.actors import Units
 from vigor.baselines.stepwise import View
-from vigor.learning.algorithm import Problem
+from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
 Array = jax.Array

@@ -32,7 +32,7 @@ class View:
             raise UserError("frames must be from 1 to 1,000")
 
 
-class State(NamedTuple):
+class Episode(NamedTuple):
     """An episode after some actions."""
 
     step: Array
@@ -52,15 +52,15 @@ def start_pose(task: Task) -> Array:
     return jnp.zeros(task.promp.dimensions) if task.promp.start is None else jnp.asarray(task.promp.start)
 
 
-def begin(task: Task, view: View, context: Array) -> State:
+def begin(task: Task, view: View, context: Array) -> Episode:
     """The first state in a context [C]: at rest in the start pose."""
     still = jnp.broadcast_to(start_pose(task), (task.promp.steps, task.promp.dimensions))
     motion, step = task.motion(still, context), jnp.zeros((), jnp.int32)
     seen = _see(task, view, motion, step)
-    return State(step, motion, jnp.zeros((view.frames, *seen.shape)).at[-1].set(seen))
+    return Episode(step, motion, jnp.zeros((view.frames, *seen.shape)).at[-1].set(seen))
 
 
-def act(task: Task, view: View, state: State, action: Array) -> State:
+def act(task: Task, view: View, state: Episode, action: Array) -> Episode:
     """The state after moving the joints by an action [dimensions]."""
     row, motion = state.step, state.motion
     pose = motion.joints[jnp.maximum(row - 1, 0)] + action
@@ -68,7 +68,7 @@ def act(task: Task, view: View, state: State, action: Array) -> State:
         joints=motion.joints.at[row].set(pose), points=motion.points.at[row].set(task.kinematics(pose))
     )
     seen = _see(task, view, motion, row + 1)
-    return State(row + 1, motion, jnp.concatenate([state.frames[1:], seen[None]]))
+    return Episode(row + 1, motion, jnp.concatenate([state.frames[1:], seen[None]]))
 
 
 def _see(task: Task, view: View, motion: Motion, step: Array) -> Array:
@@ -104,7 +104,7 @@ def actions(task: Task, joints: Array) -> Array:
 def observations(task: Task, view: View, joints: Array, context: Array) -> Array:
     """What is seen before every action of a trajectory [T, dimensions]: [T, features]."""
 
-    def step(state: State, action: Array) -> tuple[State, Array]:
+    def step(state: Episode, action: Array) -> tuple[Episode, Array]:
         return act(task, view, state, action), state.observation
 
     return jax.lax.scan(step, begin(task, view, context), actions(task, joints))[1]

@@ -11,35 +11,39 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vigor.basics.errors import UserError
-from vigor.learning import network_training as training
-from vigor.learning import networks, outcome
-from vigor.learning.network_training import Learning, Network
+from vigor.basics.errors import UserError, check_choices
+from vigor.learning import network_training, networks, outcome
+from vigor.learning.network_training import Network, NetworkTraining
 from vigor.learning.networks import Parameters
 
 Array = jax.Array
 
 
 @dataclass(frozen=True)
-class DensityRatio(Learning):
+class DensityRatio:
     """The ensemble of networks, and how it is trained in an iteration; Adam's state lives through all iterations."""
 
+    training: NetworkTraining = NetworkTraining(batch=128)
     loss: Literal["stepwise", "trajectory"] = "stepwise"
     """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
     outcome: bool = True
     """Reward also, beside the logits, that a movement comes or ends as near as demonstrations do to what the distances
     listed in `near` are measured from."""
-    batch: int = 128
     decay: float = 0.1
-    """The learning rate falls in a straight line over the iterations, to this share of itself."""
+    """Share of the learning rate that is left in the last iteration, which it falls to in a straight line."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_choices(self)
         if not 0 <= self.decay <= 1:
             raise UserError(f"decay must be from 0 to 1, not {self.decay}")
 
+    @property
+    def near(self) -> tuple[float, ...]:
+        """Scale of each of the first descriptors, where these are distances."""
+        return self.training.architecture.near
 
-def initial(key: Array, settings: DensityRatio, demonstrations: Array) -> Network:
+
+def new_network(key: Array, settings: DensityRatio, demonstrations: Array) -> Network:
     """A network for descriptors like those of the demonstrations [n, T, features], and its optimiser.
 
     It also knows what comes of these.
@@ -48,7 +52,7 @@ def initial(key: Array, settings: DensityRatio, demonstrations: Array) -> Networ
     networks.check_near(settings.near, demonstrations.shape[-1])
     if settings.outcome and settings.near:
         known["outcome"] = outcome.learn(settings.near, demonstrations)
-    return training.initial(key, settings, demonstrations.shape[-1], **known)
+    return network_training.new_network(key, settings.training, demonstrations.shape[-1], **known)
 
 
 def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -> Array:
@@ -56,7 +60,7 @@ def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -
 
     It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
     """
-    ratio = jnp.sum(networks.logits(parameters, settings, descriptors), axis=-1)
+    ratio = jnp.sum(networks.logits(parameters, settings.training.architecture, descriptors), axis=-1)
     if "outcome" not in parameters:
         return ratio
     return ratio + outcome.log_density(parameters["outcome"], settings.near, descriptors)
@@ -111,13 +115,13 @@ def train(
         _, labels, weights = rows
         return loss(step_logits, labels, weights, settings)
 
-    fit = training.train(
+    fit = network_training.train(
         key,
-        training.begin(network),
-        settings,
+        network_training.begin(network),
+        settings.training,
         batch_loss,
         training_samples.rows(),
         validation.rows(),
         rate=rate,
     )
-    return training.end(settings, fit), fit.epoch
+    return network_training.end(settings.training, fit), fit.epoch

@@ -24,7 +24,7 @@ class Mixture(NamedTuple):
     roots: Array
 
 
-def initial(key: Array, components: int, dimension: int) -> Mixture:
+def normal(key: Array, components: int, dimension: int) -> Mixture:
     """Equal weights, means drawn from N(0, I), covariances I (the authors' start)."""
     return Mixture(
         jnp.full((components,), -math.log(components)),
@@ -59,7 +59,7 @@ def among(key: Array, points: Array, components: int) -> Mixture:
 
 
 def _squared_distance(points: Array, point: Array) -> Array:
-    """Of points [n, D] from a point [D]: [n]."""
+    """Squared distances [n] of points [n, D] from a point [D]."""
     return jnp.sum((points - point) ** 2, axis=-1)
 
 
@@ -98,8 +98,3 @@ def log_prob(mixture: Mixture, points: Array) -> Array:
 
     densities = jax.vmap(component)(mixture.means, mixture.roots)
     return jax.scipy.special.logsumexp(mixture.log_weights[:, None] + densities, axis=0)
-
-
-def covariances(mixture: Mixture) -> Array:
-    """Covariances [..., component, D, D]."""
-    return mixture.roots @ jnp.swapaxes(mixture.roots, -1, -2)

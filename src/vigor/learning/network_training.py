@@ -23,13 +23,14 @@ Loss = Callable[[Array, Any], Array]
 
 
 @dataclass(frozen=True)
-class Learning(Architecture):
+class NetworkTraining:
     """An ensemble of networks and how it is trained."""
 
+    architecture: Architecture = Architecture()
     networks: int = 5
     """Networks in the ensemble; the reward is their mean."""
     learning_rate: float = 2e-3
-    """Of Adam."""
+    """Learning rate of Adam."""
     batch: int = 64
     """Trajectories per gradient step."""
     epochs: int = 16
@@ -42,7 +43,6 @@ class Learning(Architecture):
     """Share of the samples held out for early stopping; 0 trains all epochs."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.networks < 1 or self.batch < 2:
             raise UserError("networks must be at least 1, and batch at least 2")
         if self.networks > 10**4:
@@ -77,12 +77,12 @@ class Fit(NamedTuple):
     network: Network
 
 
-def initial(key: Array, settings: Learning, features: int, **known: Any) -> Network:
+def new_network(key: Array, settings: NetworkTraining, features: int, **known: Any) -> Network:
     """A network for `features` descriptors per step, and its optimiser.
 
     known: what stands beside its parameters and no gradient moves, so that networks that are kept have it with them.
     """
-    parameters = networks.initial(key, settings, features) | known
+    parameters = networks.random_parameters(key, settings.architecture, features) | known
     return Network(parameters, _optimiser(settings).init(parameters))
 
 
@@ -91,26 +91,26 @@ def begin(network: Network) -> Fit:
     return Fit(zero, zero, jnp.full((), jnp.inf, jnp.float32), network.parameters, network)
 
 
-def end(settings: Learning, fit: Fit) -> Network:
+def end(settings: NetworkTraining, fit: Fit) -> Network:
     """The best weights if patience ran out, and the last ones when all epochs were run."""
     stopped = fit.waited >= settings.patience
     parameters = jax.tree.map(lambda best, last: jnp.where(stopped, best, last), fit.best, fit.network.parameters)
     return Network(parameters, fit.network.optimiser)
 
 
-def held_out(settings: Learning, samples: int) -> int:
-    """How many samples early stopping keeps for itself: at least one, unless it is off."""
+def held_out(settings: NetworkTraining, samples: int) -> int:
+    """Number of samples that early stopping keeps for itself: at least one, unless it is off."""
     return max(1, round(settings.validation * samples)) if settings.validation > 0 else 0
 
 
-def _optimiser(settings: Learning) -> optax.GradientTransformation:
+def _optimiser(settings: NetworkTraining) -> optax.GradientTransformation:
     return optax.adam(settings.learning_rate)
 
 
 def train(
     key: Array,
     fit: Fit,
-    settings: Learning,
+    settings: NetworkTraining,
     loss: Loss,
     rows: Any,
     held: Any,
@@ -127,17 +127,19 @@ def train(
     batches = -(-samples // settings.batch)
     optimiser = _optimiser(settings)
     key, key_noise = jax.random.split(key)
-    noise = networks.noise(key_noise, settings, min(samples, settings.batch), steps)
+    noise = networks.noise(key_noise, settings.architecture, min(samples, settings.batch), steps)
 
     def batch_loss(parameters: Parameters, key: Array, batch: Any) -> tuple[Array, list[Parameters]]:
-        step_logits, layers = networks.forward(parameters, settings, jax.tree.leaves(batch)[0], (key, noise))
+        step_logits, layers = networks.forward(
+            parameters, settings.architecture, jax.tree.leaves(batch)[0], (key, noise)
+        )
         return loss(step_logits, batch), layers
 
     def gradient_step(network: Network, key: Array, batch: Any) -> Network:
         gradients, layers = jax.grad(batch_loss, has_aux=True)(network.parameters, key, batch)
         updates, moments = optimiser.update(gradients, network.optimiser)
         parameters = jax.tree.map(lambda old, update: old + rate * update, network.parameters, updates)
-        if settings.batch_norm:
+        if settings.architecture.batch_norm:
             running = ("running_mean", "running_variance")
             parameters["layers"] = [
                 new | {name: layer[name] for name in running}
@@ -162,7 +164,7 @@ def train(
         return jax.lax.scan(one_batch, network, items)[0]
 
     def held_loss(parameters: Parameters) -> Array:
-        return loss(networks.logits(parameters, settings, jax.tree.leaves(held)[0]), held)
+        return loss(networks.logits(parameters, settings.architecture, jax.tree.leaves(held)[0]), held)
 
     def one_epoch(fit: Fit) -> Fit:
         network = epoch(fit.network, fit.epoch)

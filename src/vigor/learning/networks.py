@@ -63,7 +63,7 @@ class Architecture:
         return self.kernel if self.network == "cnn" else 1
 
 
-def initial(key: Array, architecture: Architecture, features: int) -> Parameters:
+def random_parameters(key: Array, architecture: Architecture, features: int) -> Parameters:
     """Parameters of a network for `features` descriptors per step.
 
     They are drawn evenly from +-1/sqrt(inputs of the layer), those of LSTM layers from +-1/sqrt(width).

@@ -13,7 +13,8 @@ from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError, check_choices
 from vigor.learning import mixture, surrogate
 from vigor.learning.mixture import Mixture
-from vigor.learning.trust_region import kl_bounded_step, reweight
+from vigor.learning.surrogate import Quadratic
+from vigor.learning.trust_region import kl_bounded_step
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -21,7 +22,8 @@ Reward = Callable[[Any, Array], Array]
 """Rewards [n] of descriptors [n, T, features] by a network's parameters."""
 
 TEMPERATURE = 0.3
-"""Of weights by reward: how much less a step of one component is rewarded than of another that is e times likelier."""
+"""Softmax temperature of weights by reward: how much less a step of one component is rewarded than one of another that
+is e times likelier."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,9 @@ class PolicyUpdate:
     samples: int = 100
     """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
     sharpness: float = 0.0
-    """How much policies keep to the middle of what they match: a density to the power 1 / (1 - sharpness). 0 is the
-    paper's."""
-    weights: Literal["fixed", "rewarded", "closed-form", "kl-bounded"] = "fixed"
-    """Component weights: equal throughout (the paper's); by the components' rewards, tempered; or trained, in closed
-    form or under the KL bound."""
+    """Preference for the middle of what is matched: a density to the power 1 / (1 - sharpness). 0 is the paper's."""
+    weights: Literal["fixed", "rewarded"] = "fixed"
+    """Component weights: equal throughout (the paper's), or by the components' rewards, tempered."""
     chunk: int | None = None
     """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
     a CPU, whose cache they fit, 8192 on a GPU."""
@@ -79,12 +79,19 @@ class PolicyUpdate:
             )
 
 
-def initial(key: Array, task: Task, settings: PolicyUpdate, shown: Array) -> Mixture:
-    """A mixture before the first update; shown: weights [n, D] of demonstrations."""
+def first_mixture(key: Array, task: Task, settings: PolicyUpdate, demonstrations: Array) -> Mixture:
+    """A mixture before the first update; demonstrations: their weights [n, D]."""
     settings.check_task(task)
     if settings.begin == "demonstrations":
-        return mixture.among(key, shown, settings.components)
-    return mixture.initial(key, settings.components, task.promp.weights)
+        return mixture.among(key, demonstrations, settings.components)
+    return mixture.normal(key, settings.components, task.promp.weights)
+
+
+def with_equal_weights(settings: PolicyUpdate, mixtures: Mixture) -> Mixture:
+    """Mixtures as the networks are shown them: components that fail must be seen, or their mistakes are forgotten."""
+    if settings.weights == "fixed":
+        return mixtures
+    return mixtures._replace(log_weights=jnp.zeros_like(mixtures.log_weights))
 
 
 def update(
@@ -102,57 +109,67 @@ def update(
     ensemble: parameters [network, ...], whose rewards count equally; contexts: [context, C]; mixtures: [context, ...];
     cost: of a movement's weights [D], taken from every network's reward.
     """
-    dimension = task.promp.weights
-    count, components = mixtures.means.shape[:2]
-    networks = jax.tree.leaves(ensemble)[0].shape[0]
-    samples = settings.samples
 
     def score(network: Any, weights: Array, contexts: Array) -> Array:
-        """One network's rewards [n] of weights [n, D] in contexts [n, C]."""
+        """Rewards [n] by one network of weights [n, D] in contexts [n, C]."""
         values = reward(network, jax.vmap(task.describe_weights)(weights, contexts))
         return values if cost is None else values - jax.vmap(cost)(weights)
 
-    if settings.surrogate == "gradients":
-        noise = surrogate.design(key, samples, dimension)
-        noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
-
-        def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
-            values, pull = jax.vjp(lambda w: score(network, w, contexts), weights)
-            return values, pull(jnp.ones_like(values))[0]
-
-        # Samples are dealt out to the networks: [network, context, component, sample / networks, D].
-        dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
-        flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
-        owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
-        values, slopes = each(
-            lambda network, w: by_chunks(settings.chunk, partial(value_and_slope, network), w, owner), ensemble, flat
-        )
-
-        def collect(dealt: Array) -> Array:
-            dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
-            return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
-
-        slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
-        model = jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
-    else:
-        noise = jax.random.normal(key, (count, components, samples, dimension))
-        flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
-        owner = jnp.repeat(contexts, components * samples, axis=0)
-        scored = jax.vmap(score, (0, None, None))
-        values = by_chunks(settings.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
-        model = jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
-
+    model_of = _from_gradients if settings.surrogate == "gradients" else _from_values
+    model = model_of(key, settings, score, ensemble, contexts, mixtures)
     # For a reward log p / old the step finds q proportional to p old^s, with s the sharpness: its fixed point is
     # p^(1 / (1 - s)). In whitened coordinates log old is -z^2 / 2.
-    model = model._replace(curvature=model.curvature + settings.sharpness * jnp.eye(dimension))
+    model = model._replace(curvature=model.curvature + settings.sharpness * jnp.eye(task.promp.weights))
     step = jax.vmap(jax.vmap(lambda model: kl_bounded_step(model, settings.kl_bound)))(model)
     means = mixtures.means + jnp.einsum("ckij,ckj->cki", mixtures.roots, step.mean, precision="highest")
     roots = jnp.matmul(mixtures.roots, step.root, precision="highest")
     log_weights = mixtures.log_weights
     if settings.weights == "rewarded":
         log_weights = jax.nn.log_softmax(model.value / (TEMPERATURE * task.promp.steps))
-    elif settings.weights != "fixed":
-        bound = settings.kl_bound if settings.weights == "kl-bounded" else jnp.inf
-        gain = model.value + step.gain - step.kl
-        log_weights = jax.vmap(lambda old, value: reweight(old, value, bound))(log_weights, gain)
     return Mixture(log_weights, means, roots), model.value
+
+
+Score = Callable[[Any, Array, Array], Array]
+"""Rewards [n] by a network's parameters of weights [n, D] in contexts [n, C]."""
+
+
+def _from_gradients(
+    key: Array, settings: PolicyUpdate, score: Score, ensemble: Any, contexts: Array, mixtures: Mixture
+) -> Quadratic:
+    """Quadratic models [context, component, ...] from values and gradients; samples are dealt out to the networks."""
+    (count, components, dimension), samples = mixtures.means.shape, settings.samples
+    networks = jax.tree.leaves(ensemble)[0].shape[0]
+    noise = surrogate.design(key, samples, dimension)
+    noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
+
+    def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
+        values, pull = jax.vjp(lambda w: score(network, w, contexts), weights)
+        return values, pull(jnp.ones_like(values))[0]
+
+    # [network, context, component, sample / networks, D]
+    dealt = jax.vmap(mixture.place)(mixtures, noise).reshape(count, components, networks, -1, dimension)
+    flat = jnp.moveaxis(dealt, 2, 0).reshape(networks, -1, dimension)
+    owner = jnp.repeat(contexts, flat.shape[1] // count, axis=0)
+    values, slopes = each(
+        lambda network, w: by_chunks(settings.chunk, partial(value_and_slope, network), w, owner), ensemble, flat
+    )
+
+    def collect(dealt: Array) -> Array:
+        dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
+        return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
+
+    slopes = jnp.einsum("ckij,cksi->cksj", mixtures.roots, collect(slopes), precision="highest")
+    return jax.vmap(jax.vmap(surrogate.from_gradients))(noise, collect(values), slopes)
+
+
+def _from_values(
+    key: Array, settings: PolicyUpdate, score: Score, ensemble: Any, contexts: Array, mixtures: Mixture
+) -> Quadratic:
+    """Quadratic models [context, component, ...] from values by least squares; every network scores every sample."""
+    (count, components, dimension), samples = mixtures.means.shape, settings.samples
+    noise = jax.random.normal(key, (count, components, samples, dimension))
+    flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
+    owner = jnp.repeat(contexts, components * samples, axis=0)
+    scored = jax.vmap(score, (0, None, None))
+    values = by_chunks(settings.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
+    return jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))

@@ -1,6 +1,6 @@
-"""The exact KL-bounded step of a Gaussian component and of the component weights (paper, Eq. 1).
+"""The exact KL-bounded step of a Gaussian component (paper, Eq. 1).
 
-Both maximise E_new[r] - KL(new || old) subject to KL(new || old) <= bound. The KL term of the objective and the
+It maximises E_new[r] - KL(new || old) subject to KL(new || old) <= bound. The KL term of the objective and the
 multiplier of the constraint add up to one temperature eta >= 1; KL falls with eta, so eta = 1 is the answer where it is
 feasible and bisection on log eta finds the boundary elsewhere. No optimiser library, nothing that can fail to converge.
 """
@@ -56,23 +56,6 @@ def kl_bounded_step(model: Quadratic, bound: float | Array) -> Step:
     mean, growth = moments(log_excess)
     gain = jnp.sum(slope * mean - 0.5 * spectrum * (growth + mean**2))
     return Step(jnp.matmul(axes, mean, precision="highest"), axes * jnp.sqrt(1 + growth), kl(log_excess), gain)
-
-
-def reweight(log_weights: Array, values: Array, bound: float | Array = jnp.inf) -> Array:
-    """New log weights [component] for component values [component]; without a bound the closed form.
-
-    The solution is q_new proportional to q_old exp(value / eta).
-    """
-
-    def tilted(log_eta: Array) -> Array:
-        return jax.nn.log_softmax(log_weights + (values - jnp.max(values)) * jnp.exp(-log_eta))
-
-    def kl(log_eta: Array) -> Array:
-        new = tilted(log_eta)
-        return jnp.sum(jnp.where(jnp.exp(new) > 0, jnp.exp(new) * (new - log_weights), 0.0))
-
-    zero = jnp.zeros((), log_weights.dtype)
-    return tilted(_bisect(kl, bound, zero, zero + _MAX_LOG_ETA))
 
 
 def _bisect(kl, bound, low: Array, high: Array) -> Array:

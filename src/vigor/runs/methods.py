@@ -13,6 +13,7 @@ from vigor.baselines.actors import Actor
 from vigor.basics.errors import UserError
 from vigor.learning import algorithm
 from vigor.learning.mixture import Mixture
+from vigor.learning.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Method:
     """A frozen dataclass."""
     steps: Callable[[Any], int]
     """Steps of a run with these settings."""
-    prepare: Callable[[Any, Any, algorithm.Problem], Any]
+    prepare: Callable[[Any, Any, Problem], Any]
     """(task, settings, problems) to what the method learns from."""
     start: Callable[[Any, Any, Any], Any]
     """(task, settings, prepared) to states."""
@@ -35,7 +36,7 @@ class Method:
     that acts in all of them."""
 
 
-def _as_given(task: Any, settings: Any, problems: algorithm.Problem) -> algorithm.Problem:
+def _as_given(task: Any, settings: Any, problems: Problem) -> Problem:
     return problems
 
 
@@ -44,17 +45,17 @@ def _state_mixtures(task: Any, settings: Any, prepared: Any, states: Any) -> Mix
 
 
 _BC_T = Method(
-    bc_trajectory.Config,
-    lambda settings: settings.steps,
+    bc_trajectory.TrajectoryCloningSettings,
+    lambda settings: settings.cloning.steps,
     _as_given,
     bc_trajectory.start,
     lambda *given: (bc_trajectory.advance(*given), None),
     bc_trajectory.mixtures,
 )
 _BC_S = Method(
-    bc_state_action.Config,
-    lambda settings: settings.steps,
-    steps.prepare,
+    bc_state_action.StepCloningSettings,
+    lambda settings: settings.cloning.steps,
+    lambda task, settings, problems: steps.prepare(task, settings.view, problems),
     bc_state_action.start,
     lambda *given: (bc_state_action.advance(*given), None),
     bc_state_action.actor,
@@ -62,16 +63,16 @@ _BC_S = Method(
 
 METHODS: dict[str, Method] = {
     "vigor": Method(
-        algorithm.Config,
-        lambda settings: settings.iterations,
+        algorithm.VigorSettings,
+        lambda settings: settings.update.iterations,
         _as_given,
         algorithm.start,
         algorithm.advance,
         _state_mixtures,
     ),
     "em-drex": Method(
-        em_drex.Config,
-        lambda settings: settings.reward_steps + settings.iterations,
+        em_drex.EMDREXSettings,
+        lambda settings: settings.reward_steps + settings.update.iterations,
         em_drex.prepare,
         em_drex.start,
         lambda *given: (em_drex.advance(*given), None),
@@ -82,7 +83,7 @@ METHODS: dict[str, Method] = {
     "bc-s": _BC_S,
     "bc-gmm-s": _BC_S,
     "gail": Method(
-        gail.Config,
+        gail.GAILSettings,
         lambda settings: settings.steps,
         gail.prepare,
         gail.start,

@@ -20,6 +20,7 @@ from vigor.motion.kinematics import path
 from vigor.motion.robots import PANDA
 from vigor.tasks.box_pusher import geometry
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
+from vigor.tasks.box_pusher.settings import SETTINGS
 from vigor.tasks.task import Arm, Display, Judge, Outline, Source, Task
 
 Array = jax.Array
@@ -104,4 +105,5 @@ TASK = Task(
     display=Display(outlines=outlines, pictures=outcomes, film=film),
     # Of the arm only the rod reaches down to the table.
     arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
+    settings=SETTINGS,
 )

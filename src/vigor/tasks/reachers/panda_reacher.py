@@ -55,6 +55,37 @@ def film(path: Path, joints: np.ndarray, context: np.ndarray, keep_out: Sequence
     write(path, joints, regions(context), keep_out)
 
 
+SETTINGS = {
+    ("default", "vigor"): {
+        "samples": 70,
+        "misplaced": 0.3,
+        "layers": 3,
+        "width": 64,
+        "kernel": 7,
+        "near": (0.05, 0.05),
+        "learning_rate": 2.3e-4,
+        "epochs": 13,
+    },
+    ("paper", "vigor"): {"samples": 1536},
+    ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 7},
+    ("paper", "em-drex"): {
+        "em_components": 1,
+        "em_samples": 16384,
+        "noise_levels": 10,
+        "noise_multiplier": 10.0,
+        "reward_scale": 1e3,
+        "samples": 1536,
+    },
+    ("default", "bc-t"): {"components": 1, "layers": 4, "width": 64},
+    ("default", "bc-gmm-t"): {"layers": 2, "width": 256, "epochs": 3000},
+    ("paper", "bc-gmm-t"): {"layers": 3, "width": 64, "epochs": 30_000},
+    ("default", "bc-s"): {"components": 1, "width": 32, "target_encoding": True},
+    ("default", "bc-gmm-s"): {"target_encoding": True, "train_weights": True},
+    ("default", "gail"): {"frames": 5, "width": 64, "batch": 64, "policy_batch": 64, "timesteps": 3_000_000},
+}
+"""Settings by preset and method; the paper's are those of its appendix E."""
+
+
 TASK = Task(
     name="panda-reacher",
     promp=ProMP(bases=8, dimensions=6, steps=50, start=REST, span=(0.01, 1.01)),
@@ -73,4 +104,5 @@ TASK = Task(
     ),
     # Nine tenths of the human demonstrations keep to the Panda's largest speeds if they take so long.
     arm=Arm(robot=PANDA, joints=robot_joints, seconds=8.0),
+    settings=SETTINGS,
 )

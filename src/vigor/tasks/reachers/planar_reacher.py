@@ -36,6 +36,19 @@ def postures(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.concatenate([base, curl + rng.normal(0.0, 0.2, (count, 3))], axis=1)
 
 
+SETTINGS = {
+    ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5, "near": (0.5, 0.5)},
+    ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 5},
+    ("paper", "em-drex"): {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},
+    ("default", "bc-t"): {"components": 1, "layers": 4, "width": 256},
+    ("default", "bc-gmm-t"): {"layers": 4, "width": 64},
+    ("default", "bc-s"): {"components": 1, "batch": 128},
+    ("default", "bc-gmm-s"): {"frames": 5, "train_weights": True},
+    ("default", "gail"): {"frames": 5, "target_encoding": True},
+}
+"""Settings by preset and method; the paper's are those of its appendix E."""
+
+
 TASK = Task(
     name="planar-reacher",
     promp=ProMP(bases=5, dimensions=5, steps=30, scale=0.5),
@@ -48,4 +61,5 @@ TASK = Task(
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
     display=Display(regions=regions),
     source=Source(generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15)),
+    settings=SETTINGS,
 )

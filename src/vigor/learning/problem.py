@@ -1,0 +1,56 @@
+"""The problem of a run: contexts, and the demonstrations of some of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.demonstrations.dataset import Demonstrations, Split, trajectories
+from vigor.tasks.task import Task
+
+Array = jax.Array
+
+
+class Problem(NamedTuple):
+    """Everything one run learns from. A batch of runs has a leading axis on every array."""
+
+    key: Array
+    """Random key of the run."""
+    train_contexts: Array
+    """[context, C]: contexts with demonstrations."""
+    test_contexts: Array
+    """[context, C]: contexts without."""
+    demonstrations: Array
+    """[demonstration, T, features]: descriptors of the training contexts' demonstrations, context by context."""
+    weights: Array
+    """[demonstration, D]: their movement-primitive weights."""
+    trajectories: Array
+    """[demonstration, T, dimensions]: their trajectories."""
+
+    @property
+    def contexts(self) -> Array:
+        """All contexts, training contexts first."""
+        return jnp.concatenate([self.train_contexts, self.test_contexts])
+
+
+def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int, raw: bool = False) -> Problem:
+    """The problem of a run with this seed and split."""
+    chosen = split.demonstrations.reshape(-1)
+    joints = jnp.asarray(trajectories(task, demonstrations, raw)[chosen], jnp.float32)
+    contexts = demonstrations.contexts[demonstrations.context_of[chosen]]
+    descriptors = jax.jit(jax.vmap(task.describe))(joints, contexts.astype(np.float32))
+    return Problem(
+        jax.random.key(seed),
+        jnp.asarray(split.train_contexts, jnp.float32),
+        jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
+        descriptors,
+        jnp.asarray(demonstrations.weights[chosen], jnp.float32),
+        joints,
+    )
+
+
+def batch(problems: Sequence[Problem]) -> Problem:
+    """A batch of runs [run, ...] that trains as one program."""
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
