@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import BPoly
 
 from vigor.basics.errors import UserError
+from vigor.motion.inverse_kinematics import damped_least_squares
 
 Array = jax.Array
 
@@ -28,6 +28,8 @@ SURVEY = 40
 """Steps at which a recording is looked at."""
 MARGIN = 0.15
 """Distance that joints keep from their limits, in radians, since ProMPs go a little beyond what they are fitted to."""
+DAMPING, STEPS = 1e-3, 40
+"""Damping and steps of the inverse kinematics."""
 DETOUR = 1.8
 """Longest path of the end effector between rest and targets, in straight distances."""
 
@@ -143,22 +145,12 @@ def _on_processor(function: Callable[..., Array], *arguments: Any) -> np.ndarray
 
 @partial(jax.jit, static_argnames="kinematics")
 def _solve(kinematics: Callable[[Array], Array], postures: Array, aims: Array, lower: Array, upper: Array) -> Array:
-    """Postures [n, joints] whose end effector is at aims [n, 2 or 3], where that can be reached, near those given.
+    """Postures [n, joints] near those given, with the end effector at aims [n, 2 or 3] where these can be reached."""
 
-    Damped least squares: 40 steps J^T (J J^T + damping)^-1 error of at most .3 rad, kept within the limits.
-    """
+    def solve(posture: Array, aim: Array) -> Array:
+        return damped_least_squares(lambda joints: kinematics(joints)[-1], posture, aim, lower, upper, DAMPING, STEPS)
 
-    def effector(posture: Array) -> Array:
-        return kinematics(posture)[-1]
-
-    def step(posture: Array, aim: Array) -> Array:
-        jacobian = jax.jacrev(effector)(posture)
-        damped = jacobian @ jacobian.T + 1e-3 * jnp.eye(aim.shape[0])
-        move = jacobian.T @ jnp.linalg.solve(damped, aim - effector(posture))
-        move = move * jnp.minimum(1.0, 0.3 / jnp.linalg.norm(move))
-        return jnp.clip(posture + move, lower, upper)
-
-    return jax.lax.fori_loop(0, 40, lambda _, q: jax.vmap(step)(q, aims), jnp.clip(postures, lower, upper))
+    return jax.vmap(solve)(postures, aims)
 
 
 @partial(jax.jit, static_argnames="kinematics")
