@@ -1,10 +1,10 @@
-"""What tests of pages share."""
+"""Checks that tests of pages share."""
 
 from html.parser import HTMLParser
 
 
 class Balance(HTMLParser):
-    """Checks that every tag is closed in order."""
+    """Parser that fails where a tag is not closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -21,6 +21,7 @@ class Balance(HTMLParser):
 
 
 def tags(text: str) -> list[str]:
+    """All tags of a page in their order."""
     parser = Balance()
     parser.feed(text)
     assert not parser.open

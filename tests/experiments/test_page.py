@@ -1,4 +1,4 @@
-"""What a benchmark leaves to look at: groups, findings, figures, the table and the report."""
+"""The report of a benchmark: groups, findings, figures, the table and the page."""
 
 import re
 from dataclasses import asdict
@@ -27,7 +27,7 @@ def success(cell):
 
 
 def rows_of(cells):
-    """What the cells might have found."""
+    """Rows that the cells might have left."""
     rows = {}
     for cell in cells:
         part = standins.judged(success(cell), cell.setup.config.components)
@@ -131,10 +131,11 @@ def test_the_papers_numbers_are_those_of_its_plots():
         for box in methods.values():
             assert box.low <= box.q1 <= box.median <= box.q3 <= box.high
             assert min((box.low, *box.outliers)) <= box.mean <= max((box.high, *box.outliers))
-    for method, curve in paper.CONTEXTS.items():
-        assert tuple(curve) == suites.CONTEXTS
-        if method != "gail":
-            assert curve[6] == paper.BOXES["box-pusher", "distance", "test"][method].mean
+    for task, curves in paper.CONTEXTS.items():
+        for method, curve in curves.items():
+            assert tuple(curve) == suites.CONTEXTS
+            if method != "gail":
+                assert curve[6] == paper.BOXES[task, "distance", "test"][method].mean
     settings = {finding.setting for finding in paper.FINDINGS}
     assert settings <= suites.ABLATIONS["vigor"].keys()
     for finding in paper.FINDINGS:
@@ -168,6 +169,28 @@ def test_curves_over_contexts_have_all_numbers(groups):
     ax = charts.over_contexts(groups, references).axes[0]
     ours = {line.get_label(): list(line.get_xdata()) for line in ax.lines if line.get_label() in paper.NAMES.values()}
     assert ours == {group.name: list(suites.CONTEXTS) for group in references}
+
+
+def test_distances_to_compare_with_are_those_that_the_paper_has_of_a_task(groups):
+    for task, of_task in tables.usual(groups).items():
+        (legend,) = charts.compared(of_task).legends
+        labels = {text.get_text() for text in legend.get_texts()}
+        assert {label for label in labels if "(paper)" in label} == set(paper.LINES.get(task, ()))
+
+
+def test_ablations_are_bars_for_every_task_but_for_those_that_are_curves(tmp_path):
+    """Also where the paper has a curve over training contexts."""
+    choice = suites.Choice(("box-pusher",), ("vigor",), 2)
+    data = FakeData(30)
+    store = Store(tmp_path)
+    store.begin()
+    for one in rows_of(suites.ablations(choice, data) + suites.contexts(choice, data)):
+        store.add(one)
+    text = page.write_report(tmp_path).read_text()
+    assert "<h2>Training contexts, box-pusher</h2>" in text
+    assert "<h2>Ablations of VIGOR, box-pusher</h2>" in text
+    assert "<td>layers</td>" in text
+    assert "<td>train contexts</td>" not in text
 
 
 def test_the_markdown_table_has_the_papers_mean_beside_ours(groups):

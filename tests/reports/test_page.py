@@ -2,13 +2,14 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from pages import tags
 from vigor.basics.errors import UserError
-from vigor.reports.page import FIGURES, write_report
+from vigor.reports.page import CAPTIONS, write_report
 
 HOSTILE = "<script>alert('x')</script>\"&"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -38,6 +39,10 @@ def page(run: Path) -> str:
     return write_report(run).read_text(encoding="utf-8")
 
 
+def captions(text: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption>", text)
+
+
 def test_the_numbers_that_matter_are_there(run: Path):
     text = page(run)
     assert "<title>planar-reacher: vigor</title>" in text
@@ -53,27 +58,45 @@ def test_the_numbers_that_matter_are_there(run: Path):
 
 
 def test_every_component_of_every_context_has_a_cell(run: Path):
-    cells = re.findall(r'<span class="cell"[^>]*>(\d+)</span>', page(run))
+    cells = re.findall(r'<span class="rate[^>]*>(\d+)</span>', page(run))
     ranked, by_context = ["99", "1"], ["100", "0", "97", "2"]
     assert cells == ranked * 2 + by_context * 2
 
 
 def test_it_is_one_file_without_a_network(run: Path):
     (run / "figures").mkdir()
-    for name in FIGURES:
-        (run / "figures" / name).write_bytes(PNG + name.encode())
+    for name in reversed(CAPTIONS):
+        (run / "figures" / f"{name}.png").write_bytes(PNG + name.encode())
     before = set(run.iterdir())
     text = page(run)
     assert set(run.iterdir()) - before == {run / "report.html"}
-    assert tags(text).count("img") == len(FIGURES)
+    assert tags(text).count("img") == len(CAPTIONS)
     assert not re.search(r"https?://|@import|url\(|<script|<link", text)
     assert all(source.startswith("data:image/png;base64,") for source in re.findall(r'src="([^"]*)"', text))
-    places = [text.index(caption) for caption in FIGURES.values()]
-    assert places == sorted(places)
+    assert captions(text) == list(CAPTIONS.values())
+
+
+def test_every_figure_of_a_run_is_shown_with_the_tasks_caption_or_its_own_name(run: Path):
+    (run / "figures").mkdir()
+    for name in ("learning_curves", "final_states", "a_view_from_above", "<script>"):
+        (run / "figures" / f"{name}.png").write_bytes(PNG)
+    (run / "figures" / ".half_written.png").write_bytes(PNG)
+    text = write_report(run, captions={"final_states": "The end & the goal."}).read_text(encoding="utf-8")
+    first = CAPTIONS["learning_curves"]
+    assert captions(text) == [first, "The end &amp; the goal.", "&lt;script&gt;.", "A view from above."]
 
 
 def test_figures_that_are_missing_are_left_out(run: Path):
     assert "img" not in tags(page(run))
+
+
+def test_contexts_count_from_one_and_their_numbers_have_names(run: Path):
+    text = write_report(run, ("goal x", "<b>")).read_text(encoding="utf-8")
+    assert text.count("<th></th><th>goal x</th><th>&lt;b&gt;</th>") == 2
+    assert len(re.findall(r"<tr>\s*<td>1</td>\s*<td>0.125</td>\s*<td>-2</td>", text)) == 2
+    assert len(re.findall(r"<tr>\s*<td>2</td>\s*<td>3</td>\s*<td>4</td>", text)) == 2
+    other = write_report(run, ("x", "y", "z")).read_text(encoding="utf-8")
+    assert "<th>context</th>" in other, "names that do not fit are not shown"
 
 
 def test_hostile_words_are_escaped(tmp_path: Path):
@@ -103,19 +126,15 @@ def test_a_run_without_test_contexts_or_versatility(tmp_path: Path):
 
 def test_a_command_as_a_list_is_quoted(run: Path):
     (run / "config.json").write_text(json.dumps({"command": ["vigor", "train", "my task.py:T"]}))
-    assert "<pre>vigor train &#x27;my task.py:T&#x27;</pre>" in page(run)
+    assert "<pre>vigor train 'my task.py:T'</pre>" in unescape(page(run))
 
 
-def test_it_is_written_whole_or_not_at_all(run: Path, monkeypatch: pytest.MonkeyPatch):
-    (run / "report.html").write_text("old")
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+def test_it_is_written_whole_or_not_at_all(run: Path):
+    (run / "report.html").mkdir()  # So that nothing can take its place.
+    (run / "report.html" / "old").touch()
+    with pytest.raises(OSError, match=r"report\.html"):
         write_report(run)
-    assert (run / "report.html").read_text() == "old"
+    assert [file.name for file in (run / "report.html").iterdir()] == ["old"]
     assert sorted(file.name for file in run.iterdir()) == ["config.json", "report.html", "result.json"]
 
 

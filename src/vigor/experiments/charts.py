@@ -1,6 +1,7 @@
 """The paper's figures of the benchmark, ours in colour and the paper's in grey."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,12 @@ from vigor.experiments.tables import Group
 from vigor.reports.drawing import clean, finish, title
 
 PAPER = "#c4c8cc"
-"""What the paper has."""
-DASHES: dict[str, Any] = dict(zip(paper.LINES, ("--", ":"), strict=True))
+"""Fill of the paper's boxes."""
 METHODS = list(paper.NAMES)
 
 
 def colour(method: str) -> str:
-    """A method keeps its colour in all figures."""
+    """Colour of a method, the same in all figures."""
     return PALETTE[METHODS.index(method) % len(PALETTE)] if method in METHODS else INK
 
 
@@ -52,12 +52,11 @@ def compared(groups: Sequence[Group]) -> Figure:
         ax.grid(visible=False, axis="x")
         ax.set_xlim(-0.6, len(groups) - 0.4)
         ax.set_xticks(range(len(groups)), [group.name for group in groups], rotation=30, ha="right", color=INK)
-        if task == "box-pusher" and name == "distance":
-            _draw_lines(ax)
+        if name == "distance":
+            _draw_lines(ax, task)
     seeds = sorted({len(group.rows) for group in groups})
     keys: list[Any] = [Patch(facecolor=PALETTE[0], alpha=0.55, label=f"ours, {_range(seeds)}")]
-    keys += [Patch(facecolor=PAPER, label="paper, 10 seeds"), _mean_key()]
-    keys += _line_keys() if task == "box-pusher" else []
+    keys += [Patch(facecolor=PAPER, label="paper, 10 seeds"), _mean_key(), *_line_keys(task)]
     finish(figure, f"{task}{': quick' if groups[0].quick else ''}", keys, "box: quartiles, line: median, dots: seeds")
     return figure
 
@@ -85,18 +84,23 @@ def _mean_key() -> Line2D:
     return Line2D([], [], linestyle="", marker="D", markerfacecolor="white", markeredgecolor=INK, label="mean")
 
 
-def _line_keys() -> list[Line2D]:
-    return [Line2D([], [], color=QUIET, linewidth=0.9, linestyle=dash, label=label) for label, dash in DASHES.items()]
+def _lines(task: str) -> list[tuple[float, dict[str, Any]]]:
+    """Distances of a task to compare with, each with its style."""
+    marked = zip(paper.LINES.get(task, {}).items(), cycle(("--", ":")), strict=False)
+    return [(far, {"color": QUIET, "linewidth": 0.9, "linestyle": dash, "label": name}) for (name, far), dash in marked]
 
 
-def _draw_lines(ax: Axes) -> None:
-    """Distances of the box pusher to compare with."""
-    for label, far in paper.LINES.items():
-        ax.axhline(far, color=QUIET, linewidth=0.9, linestyle=DASHES[label], zorder=1)
+def _line_keys(task: str) -> list[Line2D]:
+    return [Line2D([], [], **style) for _, style in _lines(task)]
+
+
+def _draw_lines(ax: Axes, task: str) -> None:
+    for far, style in _lines(task):
+        ax.axhline(far, zorder=1, **style)
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """So many seeds."""
+    """Number of seeds in words, from the smallest to the largest."""
     words = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
     return f"{words} seed{'' if words == '1' else 's'}"
 
@@ -109,8 +113,10 @@ def _percent(ax: Axes) -> None:
 def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure:
     """Mean distance over the number of training contexts, the paper's dashed (Figure 4, right).
 
-    references: the usual group of each method.
+    references: the usual group of each method, all of one task.
     """
+    task = references[0].task
+    paper_curves = paper.CONTEXTS.get(task, {})
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     ax = figure.subplots()
     ticks: set[int] = set()
@@ -123,21 +129,20 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
         ax.plot(counts, [one.mean for one in summaries], "o-", color=own, label=reference.name, zorder=3)
         low, high = np.transpose([one.interval or (np.nan, np.nan) for one in summaries])
         ax.fill_between(counts, low, high, color=own, alpha=0.18, linewidth=0)
-        theirs = paper.CONTEXTS.get(reference.method) if reference.task == "box-pusher" else None
+        theirs = paper_curves.get(reference.method)
         if theirs:
             ax.plot(list(theirs), list(theirs.values()), "s--", color=own, alpha=0.55, markersize=4, linewidth=1.1)
     keys: list[Any] = [Line2D([], [], color=colour(group.method), marker="o", label=group.name) for group in references]
     keys.append(Line2D([], [], color=QUIET, linestyle="--", marker="s", markersize=4, label="paper"))
-    if references[0].task == "box-pusher":
-        _draw_lines(ax)
-        keys += _line_keys()
+    keys += _line_keys(task)
+    _draw_lines(ax, task)
     clean(ax)
     ax.set_ylim(bottom=0)
     ax.set_xticks(sorted(ticks))
     ax.set_xlabel("training contexts", fontsize=9, color=INK)
     title(ax, "distance of the best component, test contexts")
     quick = ": quick" if references[0].quick else ""
-    finish(figure, f"{references[0].task}: training contexts{quick}", keys, "mean over seeds, shaded: its 95% interval")
+    finish(figure, f"{task}: training contexts{quick}", keys, "mean over seeds, shaded: its 95% interval")
     return figure
 
 

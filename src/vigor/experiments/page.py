@@ -1,45 +1,65 @@
-"""What a benchmark leaves to look at: figures, `results.csv`, `table.md`, and `report.html` with everything in it."""
+"""The report of a benchmark: figures, `results.csv`, `table.md`, and `report.html` with everything in it."""
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.experiments import charts, tables
-from vigor.experiments.statistics import interval_words
+from vigor.experiments import charts, paper, tables
+from vigor.experiments.statistics import Summary, interval_words
 from vigor.experiments.store import Row, Store
+from vigor.experiments.suites import ABLATIONS
 from vigor.experiments.tables import Group
-from vigor.reports import figures
-from vigor.reports.page import PAGE, percent, picture, rate_cells, section, table
+from vigor.reports import figures, html
+from vigor.reports.html import Picture
 
-SORTABLE = """<style>
-main { max-width: 1320px; }
-th, td { white-space: nowrap; }
-th { cursor: pointer; user-select: none; }
-th::after { content: " \\2195"; color: var(--line); }
-</style>
-<script>
-const number = cell => {
-  const text = cell.textContent.trim(), value = parseFloat(text);
-  return isNaN(value) ? text : value;
-};
-document.querySelectorAll("th").forEach(head => head.onclick = () => {
-  const column = head.cellIndex, body = head.closest("table").tBodies[0], up = head.dataset.up !== "1";
-  head.dataset.up = up ? "1" : "0";
-  const order = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
-  [...body.rows].sort((a, b) => (up ? 1 : -1) * order(number(a.cells[column]), number(b.cells[column])))
-    .forEach(row => body.append(row));
-});
-</script>
-"""
-"""A click on a column's head sorts its table."""
 MERITS: dict[tuple[tables.Figure, str], str] = {
     ("success", "test"): "Success of the best component, test contexts",
     ("distance", "test"): "Distance of the best component, test contexts",
     ("distance", "train"): "Distance of the best component, training contexts",
 }
+"""Figures of merit with their titles; that of training contexts for tasks of which the paper has it."""
+
+
+@dataclass(frozen=True)
+class Merit:
+    """A figure of merit of a task's methods."""
+
+    title: str
+    digits: int
+    rows: Sequence[tuple[str, Summary, paper.Box | None]]
+    """Method, ours and the paper's."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A task's methods side by side."""
+
+    title: str
+    demonstrations: Sequence[str]
+    """Sources of the demonstrations that they learned from."""
+    picture: Picture
+    merits: Sequence[Merit]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A task's methods over the number of training contexts."""
+
+    title: str
+    picture: Picture
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A method with one setting after the other changed."""
+
+    title: str
+    picture: Picture
+    rows: Sequence[tuple[str, str, Group]]
+    """Setting, its value, and the group that has it."""
 
 
 def write_report(folder: Path) -> Path:
@@ -51,236 +71,108 @@ def write_report(folder: Path) -> Path:
     found = tables.groups(rows)
     store.write_table()
     files.write_text(folder / "table.md", tables.markdown(found))
-    body = [_overview(found), *_by_task(folder, found), *_contexts(folder, found), *_ablations(folder, found)]
-    body += [_failed(failures), _cells(rows), SORTABLE]
-    page = PAGE.substitute(title="Benchmark", facts=_facts(rows, failures), body="\n".join(body))
+    page = html.render(
+        __package__,
+        "benchmark.html",
+        title="Benchmark",
+        dates=sorted(row["date"] for row in rows),
+        places={name: _listed(rows, name) for name in ("device", "machine", "version")},
+        usual=tables.titled(found),
+        differences={task: words for task, words in paper.DIFFERENCES.items() if task in {g.task for g in found}},
+        comparisons=_comparisons(folder / "figures", found),
+        curves=_curves(folder / "figures", found),
+        ablations=_ablations(folder / "figures", found),
+        findings=_findings(found),
+        failures=[(_labels(row), row) for row in failures],
+        cells=[(_labels(row), row) for row in rows],
+        interval=interval_words,
+    )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"
 
 
-def _facts(rows: Sequence[Row], failures: Sequence[Row]) -> str:
-    """What was run, when and where."""
-
-    def listed(name: str) -> str:
-        return escape("; ".join(value for value, _ in Counter(row[name] for row in rows).most_common()))
-
-    facts = [f"<b>{len(rows)}</b> cells", f"<b>{len(failures)}</b> failed"]
-    if rows:
-        dates = sorted(row["date"] for row in rows)
-        first, last = (escape(date[:16].replace("T", " ")) for date in (dates[0], dates[-1]))
-        facts += [f"from <b>{first}</b> to <b>{last}</b>", f"device <b>{listed('device')}</b>"]
-        facts += [f"machine <b>{listed('machine')}</b>", f"version <b>{listed('version')}</b>"]
-    return " · ".join(facts)
+def _listed(rows: Sequence[Row], name: str) -> str:
+    """Different values of a fact, the most common first."""
+    return "; ".join(value for value, _ in Counter(row[name] for row in rows).most_common())
 
 
-def _overview(found: Sequence[Group]) -> str:
-    """All methods with their usual settings."""
-    head = ["task", "method", "seeds", "success", "paper", "mixture", "components, ranked (%)", "distance", "paper"]
-    head += ["working", "distinct", "seconds"]
-    rows = []
-    for name, group in tables.titled(found):
-        theirs, far = group.paper("success"), group.paper("distance")
-        rows.append(
-            [
-                escape(name),
-                escape(group.name),
-                str(len(group.rows)),
-                f"<b>{percent(group.summary('success').mean)}</b>",
-                percent(theirs.mean if theirs else None),
-                percent(group.summary("mixture").mean),
-                rate_cells(group.ranked.tolist()),
-                f"<b>{group.summary('distance').mean:.4f}</b>",
-                f"{far.mean:.4f}" if far else "&ndash;",
-                f"{group.versatility('working_components'):.2f}",
-                f"{group.versatility('distinct_solutions'):.2f}",
-                f"{group.seconds:.1f}",
-            ]
-        )
-    note = (
-        "Test contexts, means over seeds. Success and distance are of the best component, chosen with ground truth, as "
-        "in the paper; the mixture's success is what a plan gives without it. Working: components that succeed in at "
-        "least half their samples; distinct: different solutions among them; seconds: a seed's share of the time that "
-        "the seeds trained together took, on whatever device each ran. Settings are the project's defaults, not the "
-        "paper's; the box pusher has other contexts, demonstrations and simulation than the paper's. Shortened runs "
-        "(quick) only show that everything works. Click on a column to sort by it."
-    )
-    return section("Ours and the paper's", f"{table(head, rows)}<p class='facts'>{note}</p>") if rows else ""
-
-
-def _by_task(folder: Path, found: Sequence[Group]) -> list[str]:
+def _comparisons(folder: Path, found: Sequence[Group]) -> list[Comparison]:
     """Box plots and statistics of each task."""
-    parts = []
+    made = []
     for title, groups in tables.usual(found).items():
-        path = folder / "figures" / f"{_file(title)}.png"
+        path = folder / f"{_file(title)}.png"
         figures.save(charts.compared(groups), path)
-        sources = escape("; ".join(sorted({group.demonstrations for group in groups})))
-        body = f"<p class='facts'>Demonstrations: {sources}.</p>"
-        body += picture(path, "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12.")
-        for (figure, split), name in MERITS.items():
-            if split == "test" or any(group.paper(figure, split) for group in groups):
-                body += f"<h3>{name}</h3>{_statistics(groups, figure, split)}"
-        parts.append(section(escape(title), body))
-    return parts
+        merits = [
+            _merit(name, groups, figure, split)
+            for (figure, split), name in MERITS.items()
+            if split == "test" or any(group.paper(figure, split) for group in groups)
+        ]
+        sources = sorted({group.demonstrations for group in groups})
+        caption = "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12."
+        made.append(Comparison(title, sources, Picture(path, caption), merits))
+    return made
 
 
-def _statistics(groups: Sequence[Group], figure: tables.Figure, split: str) -> str:
-    head = [
-        "method",
-        "seeds",
-        "mean",
-        "95% interval",
-        "paper's mean",
-        "median",
-        "paper's",
-        "quartiles",
-        "paper's",
-        "IQM",
-    ]
-    digits = 3 if figure == "success" else 4
-    rows = []
-    for group in groups:
-        ours, theirs = group.summary(figure, split), group.paper(figure, split)
-        rows.append(
-            [
-                escape(group.name),
-                str(ours.seeds),
-                f"<b>{ours.mean:.{digits}f}</b>",
-                interval_words(ours.interval, digits),
-                f"{theirs.mean:.{digits}f}" if theirs else "&ndash;",
-                f"{ours.median:.{digits}f}",
-                f"{theirs.median:.{digits}f}" if theirs else "&ndash;",
-                f"{ours.q1:.{digits}f}, {ours.q3:.{digits}f}",
-                f"{theirs.q1:.{digits}f}, {theirs.q3:.{digits}f}" if theirs else "&ndash;",
-                f"{ours.interquartile_mean:.{digits}f}",
-            ]
-        )
-    return table(head, rows)
+def _merit(title: str, groups: Sequence[Group], figure: tables.Figure, split: str) -> Merit:
+    rows = [(group.name, group.summary(figure, split), group.paper(figure, split)) for group in groups]
+    return Merit(title, 3 if figure == "success" else 4, rows)
 
 
-def _contexts(folder: Path, found: Sequence[Group]) -> list[str]:
-    """Curves over the number of training contexts, where the usual methods have been run with others."""
-    parts = []
+def _curves(folder: Path, found: Sequence[Group]) -> list[Curve]:
+    """Distance over the number of training contexts, for tasks of which the paper has such curves."""
+    made = []
     for title, groups in tables.usual(found).items():
-        curves = [group for group in groups if len(tables.ablation(found, group, "train_contexts")) > 1]
-        if groups[0].task == "box-pusher" and curves:
-            path = folder / "figures" / f"{_file(title)}_contexts.png"
-            figures.save(charts.over_contexts(found, curves), path)
-            parts.append(
-                section(f"Training contexts, {escape(title)}", picture(path, "As in the paper's Figure 4, right."))
-            )
-    return parts
+        several = [group for group in groups if len(tables.ablation(found, group, "train_contexts")) > 1]
+        if several and groups[0].task in paper.CONTEXTS:
+            path = folder / f"{_file(title)}_contexts.png"
+            figures.save(charts.over_contexts(found, several), path)
+            caption = "As in the paper's Figure 4, right."
+            made.append(Curve(f"Training contexts, {title}", Picture(path, caption)))
+    return made
 
 
-def _ablations(folder: Path, found: Sequence[Group]) -> list[str]:
-    """Bars of every method with ablations, and what became of the paper's findings."""
-    parts = []
+def _ablations(folder: Path, found: Sequence[Group]) -> list[Ablation]:
+    """Bars of every method with ablations, but for those that are curves."""
+    made = []
     for title, reference in tables.titled(found):
         settings = [name for name in _varied(found) if len(tables.ablation(found, reference, name)) > 1]
-        if settings and reference.task != "box-pusher":
-            path = folder / "figures" / f"{_file(title)}_{reference.method}_ablations.png"
+        if reference.task in paper.CONTEXTS:
+            settings = [name for name in settings if name != "train_contexts"]
+        if settings:
+            path = folder / f"{_file(title)}_{reference.method}_ablations.png"
             figures.save(charts.bars(found, reference, settings), path)
-            body = picture(path, "As in the paper's Figures 13 to 16.") + _ablation_table(found, reference, settings)
-            parts.append(section(f"Ablations of {escape(reference.name)}, {escape(title)}", body))
-    checked = tables.findings(found)
-    if checked:
-        head = ["task", "the paper finds", "of", "better", "worse", "95% interval", "here"]
-        rows = (
-            [
-                escape(tables.title(found, one.reference)),
-                escape(one.finding.words),
-                one.components,
-                percent(one.better),
-                percent(one.worse),
-                "-" if one.interval is None else "{:+.1f} to {:+.1f}%".format(*(100 * end for end in one.interval)),
-                f"<b>{one.verdict}</b>",
+            rows = [
+                (tables.plain(name), tables.word(group.setting(name)), group)
+                for name in settings
+                for group in tables.ablation(found, reference, name)
             ]
-            for one in checked
-        )
-        note = (
-            "Success on test contexts, of the best component as in the paper, and of all; the interval is of the "
-            "difference, paired by seed (with another number of training contexts a seed has other test contexts too)."
-        )
-        parts.append(section("The paper's findings", f"{table(head, rows)}<p class='facts'>{note}</p>"))
-    return parts
+            picture = Picture(path, "As in the paper's Figures 13 to 16.")
+            made.append(Ablation(f"Ablations of {reference.name}, {title}", picture, rows))
+    return made
 
 
 def _varied(found: Sequence[Group]) -> list[str]:
     """Settings that were changed, in the order of the suite."""
-    from vigor.experiments.suites import ABLATIONS
-
     order = [name for settings in ABLATIONS.values() for name in settings]
     return sorted({group.varied for group in found if group.varied}, key=order.index)
 
 
-def _ablation_table(found: Sequence[Group], reference: Group, settings: Sequence[str]) -> str:
-    head = ["setting", "value", "seeds", "success", "95% interval", "mixture", "components, ranked (%)", "distance"]
-    rows = []
-    for name in settings:
-        for group in tables.ablation(found, reference, name):
-            success = group.summary("success")
-            rows.append(
-                [
-                    tables.plain(name),
-                    escape(tables.word(group.setting(name))) + (" (usual)" if group is reference else ""),
-                    str(success.seeds),
-                    f"<b>{percent(success.mean)}</b>",
-                    interval_words(success.interval, 3),
-                    percent(group.summary("mixture").mean),
-                    rate_cells(group.ranked.tolist()),
-                    f"{group.summary('distance').mean:.4f}",
-                ]
-            )
-    return table(head, rows)
+def _findings(found: Sequence[Group]) -> list[tuple[str, tables.Checked, str]]:
+    """Findings of the paper, each with its task's title and the interval of the difference."""
+    return [(tables.title(found, one.reference), one, _difference(one.interval)) for one in tables.findings(found)]
 
 
-def _failed(failures: Sequence[Row]) -> str:
-    if not failures:
-        return ""
-    head = ["task", "method", "setting", "seed", "error"]
-    rows = ([*_labels(row), f"<code>{escape(row['error'])}</code>"] for row in failures)
-    note = "They are run again when the benchmark is started again."
-    return section("Failed cells", f"{table(head, rows)}<p class='facts'>{note}</p>")
+def _difference(ends: tuple[float, float] | None) -> str:
+    """Interval of a difference in percent."""
+    return "-" if ends is None else "{:+.1f} to {:+.1f}%".format(*(100 * end for end in ends))
 
 
-def _labels(row: Row) -> list[str]:
+def _labels(row: Row) -> tuple[str, str, str, int]:
+    """Task, method, setting and seed of a cell."""
     group = Group((row,))
     value = f"{tables.plain(group.varied)} {tables.word(group.setting(group.varied))}" if group.varied else "usual"
-    return [
-        *map(escape, (group.task, group.name, value + (", quick" if group.quick else ""))),
-        str(group.setup["seed"]),
-    ]
+    return group.task, group.name, value + (", quick" if group.quick else ""), group.setup["seed"]
 
 
-def _cells(rows: Sequence[Row]) -> str:
-    head = [
-        "task",
-        "method",
-        "setting",
-        "seed",
-        "success",
-        "mixture",
-        "distance",
-        "seconds",
-        "together",
-        "date",
-        "cell",
-    ]
-    lines = (
-        [
-            *_labels(row),
-            percent(row["test"]["success_best"]),
-            percent(row["test"]["success_mixture"]),
-            f"{row['test']['distance_best']:.4f}",
-            f"{row['seconds']:.1f}",
-            str(row["together"]),
-            escape(row["date"]),
-            f"<code>{escape(row['id'])}</code>",
-        ]
-        for row in rows
-    )
-    what = f"All {len(rows)} cells; their full configuration is in results.csv and cells/"
-    return f"<section><details><summary>{what}</summary>{table(head, lines)}</details></section>"
-
-
-def _file(task: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in task)
+def _file(title: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in title)

@@ -1,7 +1,7 @@
-"""What the paper reports, from its plots' coordinates. Each box is of 10 seeds.
+"""The paper's results, from its plots' coordinates. Each box is of 10 seeds.
 
 Its distances of the reachers (Figure 3) and its ablations (Figures 13 to 16) are pictures without numbers: of the
-latter, FINDINGS has what the text says.
+latter, FINDINGS has the statements of the text.
 """
 
 from typing import Any, NamedTuple
@@ -86,21 +86,29 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
 }
 """By task, figure of merit of the best component, and contexts; then by method."""
 
-CONTEXTS: dict[str, dict[int, float]] = {
-    "vigor": {3: 0.04399, 6: 0.02286, 12: 0.01419, 18: 0.01415, 24: 0.00963},
-    "em-drex": {3: 0.05349, 6: 0.05064, 12: 0.04366, 18: 0.04236, 24: 0.04569},
-    "bc-t": {3: 0.10683, 6: 0.07024, 12: 0.06014, 18: 0.04687, 24: 0.04717},
-    "gail": {3: 0.08091, 6: 0.10235, 12: 0.07241, 18: 0.06722, 24: 0.09283},
+CONTEXTS: dict[str, dict[str, dict[int, float]]] = {
+    # Figure 4, right. Its value for GAIL with 6 is not that of the box plot beside it.
+    "box-pusher": {
+        "vigor": {3: 0.04399, 6: 0.02286, 12: 0.01419, 18: 0.01415, 24: 0.00963},
+        "em-drex": {3: 0.05349, 6: 0.05064, 12: 0.04366, 18: 0.04236, 24: 0.04569},
+        "bc-t": {3: 0.10683, 6: 0.07024, 12: 0.06014, 18: 0.04687, 24: 0.04717},
+        "gail": {3: 0.08091, 6: 0.10235, 12: 0.07241, 18: 0.06722, 24: 0.09283},
+    },
 }
-"""Mean distance on test contexts of the box pusher by training contexts (Figure 4, right). Its value for GAIL with 6 is
-not that of the box plot beside it."""
+"""Mean distance on test contexts over the number of training contexts: by task, then by method."""
 
-LINES = {"human demonstrations (paper)": 0.00759, "untouched box (paper)": 0.07126}
-"""Distances of the box pusher that Figure 4 marks."""
+LINES: dict[str, dict[str, float]] = {
+    # Figure 4.
+    "box-pusher": {"human demonstrations (paper)": 0.00759, "untouched box (paper)": 0.07126},
+}
+"""Distances that a task's figures mark: by task, then by label."""
+
+DIFFERENCES = {"box-pusher": "other contexts, demonstrations and simulation than the paper's"}
+"""Differences of our tasks from the paper's, by task; tasks without one are the same."""
 
 
 class Finding(NamedTuple):
-    """That one value of a setting is better than another, or at least as good."""
+    """Statement that one value of a setting is better than another, or at least as good."""
 
     method: str
     setting: str
@@ -121,4 +129,4 @@ FINDINGS = (
     Finding("vigor", "train_contexts", 6, 2, "more training contexts help"),
     Finding("vigor", "demos_per_context", 5, 1, "more demonstrations help"),
 )
-"""Of the ablations (section 5 and appendix D), by success of the best component on test contexts."""
+"""Statements on the ablations (section 5 and appendix D), by success of the best component on test contexts."""

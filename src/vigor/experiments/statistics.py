@@ -1,4 +1,4 @@
-"""Figures of a handful of seeds, and how sure they are."""
+"""Means over a handful of seeds, with their intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ENOUGH = 5
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one figure of merit over seeds."""
+    """Summary of one figure of merit over seeds."""
 
     seeds: int
     mean: float
@@ -28,7 +28,7 @@ class Summary:
 
 
 def summary(values: Sequence[float] | np.ndarray) -> Summary:
-    """values: [seed], at least one."""
+    """Summary of values [seed], at least one."""
     sample = np.asarray(values, float)
     q1, median, q3 = np.quantile(sample, (0.25, 0.5, 0.75))
     numbers: list[Any] = [median, q1, q3, stats.trim_mean(sample, 0.25)]
@@ -51,4 +51,5 @@ def interval(sample: np.ndarray) -> tuple[float, float] | None:
 
 
 def interval_words(ends: tuple[float, float] | None, digits: int) -> str:
+    """An interval in words; a dash where there is none."""
     return "-" if ends is None else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"

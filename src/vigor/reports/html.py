@@ -1,0 +1,69 @@
+"""Pages from templates: one HTML file with its style and its pictures inside, so that it opens without a network.
+
+Whatever a template shows is escaped. Numbers are rounded here, by filters, and nowhere else in a page.
+"""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+NOTHING = "\N{EN DASH}"
+"""Sign for a value that is not there."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG file and its caption."""
+
+    path: Path
+    caption: str
+
+    @property
+    def data(self) -> str:
+        """The file's bytes in base64."""
+        return base64.b64encode(self.path.read_bytes()).decode("ascii")
+
+
+def render(package: str, template: str, **values: Any) -> str:
+    """HTML of a template in a package's folder `templates`; it may build on those of this package."""
+    return _environment(package).get_template(template).render(**values)
+
+
+@cache
+def _environment(package: str) -> Environment:
+    loader = ChoiceLoader([PackageLoader(name) for name in (package, __package__)])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"short": short, "fixed": fixed, "percent": percent, "moment": moment}
+    return made
+
+
+def short(value: Any) -> str:
+    """Up to three decimals, all values of a list; words as they are."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(short, value))
+    # The zero makes -0 positive.
+    return f"{round(value, 3) + 0.0:g}" if isinstance(value, float) else _words(value)
+
+
+def fixed(value: Any, decimals: int) -> str:
+    """A number with that many decimals; words as they are."""
+    return f"{value:.{decimals}f}" if isinstance(value, int | float) else _words(value)
+
+
+def percent(value: Any) -> str:
+    """A share in percent; words as they are."""
+    return f"{100 * value:.1f}%" if isinstance(value, int | float) else _words(value)
+
+
+def moment(date: Any) -> str:
+    """A date in ISO 8601 up to its minute."""
+    return _words(date)[:16].replace("T", " ")
+
+
+def _words(value: Any) -> str:
+    return NOTHING if value is None else str(value)

@@ -1,0 +1,42 @@
+"""Templates escape what they show, miss nothing silently, and round numbers in one way."""
+
+import pytest
+from jinja2 import UndefinedError
+
+from pages import tags
+from vigor.reports import html
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (html.short(0.98765), "0.988"),
+        (html.short(2.0), "2"),
+        (html.short(-0.0001), "0"),
+        (html.short(12), "12"),
+        (html.short([0.125, -2.0, None]), f"0.125, -2, {html.NOTHING}"),
+        (html.short(None), html.NOTHING),
+        (html.short("a word"), "a word"),
+        (html.fixed(0.25, 4), "0.2500"),
+        (html.fixed(None, 4), html.NOTHING),
+        (html.percent(0.98765), "98.8%"),
+        (html.percent(1), "100.0%"),
+        (html.percent("none"), "none"),
+        (html.moment("2026-01-02T03:04:05+00:00"), "2026-01-02 03:04"),
+    ],
+)
+def test_numbers_are_rounded_and_words_stay(words, expected):
+    assert words == expected
+
+
+def test_a_value_that_a_template_lacks_is_an_error():
+    with pytest.raises(UndefinedError):
+        html.render("vigor.reports", "run.html", title="a run")
+
+
+def test_a_page_is_escaped_and_whole():
+    empty = {"facts": {"<i>": "<u>"}, "splits": [], "pictures": [], "command": None, "settings": {"<s>": "<b>"}}
+    text = html.render("vigor.reports", "run.html", title="<em>", **empty)
+    assert not {"em", "i", "u", "s"} & set(tags(text))
+    assert text.startswith("<!doctype html>")
+    assert text.count("&lt;em&gt;") == 2
