@@ -143,7 +143,7 @@ def test_demonstrations_are_counted_by_context(task: Task):
     contexts = task.sample_contexts(np.random.default_rng(0), 3)
     figure = figures.demonstrations(task, contexts, np.asarray([0, 2, 2]), joints_of(task, 3))
     titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
-    assert titles == ["context 0: 1 demonstration", "context 2: 2 demonstrations"]
+    assert titles == ["context 1: 1 demonstration", "context 3: 2 demonstrations"]
     assert "3 demonstrations" in figure.get_suptitle()
 
 

@@ -84,7 +84,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
         "bc-s": Box(0.11756, 0.05019, 0.06734, 0.09429, 0.16181, 0.25298),
     },
 }
-"""By task, figure of merit of the best component, and contexts; then by method."""
+"""Boxes by task, figure of merit of the best component, and contexts; then by method."""
 
 CONTEXTS: dict[str, dict[str, dict[int, float]]] = {
     # Figure 4, right. Its value for GAIL with 6 is not that of the box plot beside it.

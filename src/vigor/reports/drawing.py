@@ -1,4 +1,4 @@
-"""What figures are made of: panels, regions, outlines, paths, arms and keys, in one style.
+"""Parts of figures in one style: panels, regions, outlines, paths, arms and keys.
 
 Panels show contexts on the same scale. Tasks in space show a perspective view beside its projections.
 """
@@ -28,10 +28,10 @@ SHADES = ("#dcdcdc", "#a9a9a9", "#7d7d7d")
 FORBIDDEN = "#e8897f"
 """Fill of places to keep out of."""
 PROJECTIONS = {"from above": (0, 1), "from the side": (0, 2)}
-"""The coordinates that the projections of a task in space show."""
+"""Coordinates that the projections of a task in space show."""
 
 Views = list[tuple[list[int], Any]]
-"""The axes of one panel with the coordinates that each shows. (Axes in space have no useful types.)"""
+"""Axes of one panel with the coordinates that each shows. (Axes in space have no useful types.)"""
 
 
 def _limits(groups: Sequence[np.ndarray], regions: Sequence[Sequence[Region]]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Pictures of demonstrations, policies and learning, as matplotlib figures without global state.
+"""Figures of demonstrations, policies and learning, by matplotlib without its global state.
 
 A panel shows one context. Every component keeps its colour through all panels; component means have a black outline,
 samples are thin, demonstrations grey. Tasks in space show a perspective view beside its projections.
@@ -26,9 +26,9 @@ from vigor.reports.drawing import FORBIDDEN
 from vigor.tasks.task import Task
 
 PANELS = 12
-"""A figure shows at most this many contexts."""
+"""Largest number of contexts in a figure."""
 STEPS = 120
-"""Movements of policies are drawn with this many steps, so that they look as smooth as they are."""
+"""Steps of a movement that is drawn, enough to look as smooth as it is."""
 SPLITS = {"train": "training", "test": "test"}
 
 
@@ -185,7 +185,7 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
     outlines = [task.display.outlines(contexts[index]) for index in shown]
     figure, panels = drawing.panels([*points, *drawing.outline_points(outlines)], regions)
     for index, views, paths, targets, edges in zip(shown, panels, points, regions, outlines, strict=True):
-        drawing.title(views[0][1], f"context {index}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
+        drawing.title(views[0][1], f"context {index + 1}: {len(paths)} demonstration{'s' if len(paths) > 1 else ''}")
         drawing.draw_outlines(views[0][1], edges)
         for axes, ax in views:
             drawing.draw_regions(ax, axes, targets)
@@ -247,7 +247,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def _shown(policies: Learned, contexts: Sequence[int] | None) -> list[int]:
-    """The contexts of the panels, by their index among the policies'."""
+    """Contexts of the panels, by their index among the policies'."""
     shown = list(range(len(policies.contexts)) if contexts is None else contexts)[:PANELS]
     if not shown:
         raise UserError("there are no contexts to draw; name at least one")
@@ -291,7 +291,7 @@ def _over_phase(values: np.ndarray) -> np.ndarray:
 
 
 def _values(metrics: Sequence[Mapping[str, Any]], *keys: str) -> np.ndarray:
-    """What every row has under nested keys, [row] or [row, rank]; NaN where it has nothing."""
+    """Values of all rows under nested keys, [row] or [row, rank]; NaN where a row has none."""
     found: list[Any] = list(metrics)
     for key in keys:
         found = [value.get(key) if isinstance(value, Mapping) else None for value in found]

@@ -29,8 +29,9 @@ class Context:
 
     values: Sequence[Any]
     success: Any
-    """By component, as the distance."""
+    """Rates by component."""
     distance: Any
+    """Distances by component."""
     distinct_solutions: Any
 
 
