@@ -57,6 +57,11 @@ def test_the_wheel_says_what_it_is(wheel: Path):
     assert {"all", "baselines", "benchmark", "export", "sim", "studio"} <= set(metadata.get_all("Provides-Extra"))
 
 
+def test_the_version_is_the_same_wherever_it_is_written():
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {__version__} - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
 USE = """
 from pathlib import Path
 import vigor
