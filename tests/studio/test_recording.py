@@ -9,9 +9,7 @@ from helpers import solving
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demonstrations
-from vigor.demonstrations import preprocessing as recordings
-from vigor.motion.promp import rollout
-from vigor.studio import fitting, incoming, recording
+from vigor.studio import incoming, recording
 from vigor.studio.library import Library
 from vigor.studio.recording import RATE, Recorder
 from vigor.tasks import load_task
@@ -139,15 +137,3 @@ def test_a_header_names_a_file_beside_it(tmp_path, name):
     header.write_text(json.dumps({**json.loads(header.read_text()), "arrays": name}))
     with pytest.raises(UserError, match=r"must name an \.npz file beside it"):
         demonstrations.load(tmp_path)
-
-
-def test_a_primitive_is_moved_to_where_its_recording_was():
-    context, movement, *_ = solving()
-    plain = recordings.fit(PLANAR, [movement])
-    moved = context + np.array([0.6, 0.6, 0.0, 0.0])
-    while recordings.distances(PLANAR, plain, moved[None])[0] == 0:
-        moved = moved + np.array([0.1, 0.1, 0.0, 0.0])
-    weights, away = fitting.fit(PLANAR, movement, moved)
-    assert away == 0
-    before, after = (np.asarray(rollout(PLANAR.promp, part.astype(np.float32))) for part in (plain, weights))
-    assert np.sqrt(np.mean((before - after) ** 2)) < 0.3

@@ -5,6 +5,7 @@ grows is replaced as a whole: its arrays are in a file that the header names.
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,29 +43,22 @@ class Demonstrations:
     """Where the set comes from, in words."""
 
     def __post_init__(self) -> None:
-        contexts = numbers(self.contexts, 2, "the contexts")
         weights = numbers(self.weights, 2, "the weights")
-        context_of = np.array(self.context_of)
-        if context_of.dtype.kind not in "iu":
-            raise UserError("context_of must hold integers: the index of each demonstration's context")
-        if context_of.shape != (len(weights),):
-            raise UserError(
-                f"context_of has shape {context_of.shape} for {len(weights)} weight vectors; give each one context"
-            )
-        if np.any(context_of < 0) or np.any(context_of >= len(contexts)):
-            raise UserError(f"context_of must name contexts 0 to {len(contexts) - 1}; it holds others")
+        contexts, context_of = checked_contexts(self.contexts, self.context_of, len(weights))
         recordings = self.recordings
         if recordings is not None:
+            recordings = checked_recordings(recordings)
             if len(recordings) != len(weights):
                 raise UserError(
                     f"there are {len(recordings)} recordings for {len(weights)} weight vectors; give as many"
                 )
-            recordings = tuple(numbers(item, 2, f"recording {i}") for i, item in enumerate(recordings))
-            if len({item.shape[1] for item in recordings}) > 1 or min(len(item) for item in recordings) < 2:
-                raise UserError("recordings must have the same number of columns and at least 2 steps each")
-        for name, value in (("contexts", contexts), ("weights", weights), ("recordings", recordings)):
+        for name, value in (
+            ("contexts", contexts),
+            ("context_of", context_of),
+            ("weights", weights),
+            ("recordings", recordings),
+        ):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "context_of", context_of.astype(np.int64))
 
     @property
     def demonstrated(self) -> np.ndarray:
@@ -91,23 +85,49 @@ def numbers(values: Any, axes: int, what: str) -> np.ndarray:
     return array.astype(np.float64)
 
 
+def checked_contexts(contexts: Any, context_of: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Contexts [m, C], and for each of so many demonstrations the index of its own: [count]; or one sentence."""
+    contexts, context_of = numbers(contexts, 2, "the contexts"), np.array(context_of)
+    if context_of.dtype.kind not in "iu":
+        raise UserError("context_of must hold integers: the index of each demonstration's context")
+    if context_of.shape != (count,):
+        raise UserError(f"context_of has shape {context_of.shape} for {count} demonstrations; give each one context")
+    if np.any(context_of < 0) or np.any(context_of >= len(contexts)):
+        raise UserError(f"context_of must name contexts 0 to {len(contexts) - 1}; it holds others")
+    return contexts, context_of.astype(np.int64)
+
+
+def checked_recordings(recordings: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """Recordings [T, dimensions], each with a T of its own; or one sentence."""
+    checked = tuple(numbers(item, 2, f"recording {i}") for i, item in enumerate(recordings))
+    if len({item.shape[1] for item in checked}) > 1 or any(len(item) < 2 for item in checked):
+        raise UserError("recordings must have the same number of columns and at least 2 steps each")
+    return checked
+
+
 def check_size(contexts: np.ndarray, what: str) -> None:
     if np.any(np.abs(contexts) > LARGEST):
         raise UserError(f"{what} must be from -{LARGEST:g} to {LARGEST:g}; check their units")
 
 
+def check_shapes(task: Task, contexts: np.ndarray, recordings: Sequence[np.ndarray] | None) -> None:
+    """Refuse contexts [m, C] and recordings [T, dimensions] that are not of a task's shapes."""
+    if contexts.shape[1] != task.context_dimension:
+        raise UserError(f"contexts have {contexts.shape[1]} numbers where {task.name} has {task.context_dimension}")
+    check_size(contexts, "the contexts")
+    if recordings and recordings[0].shape[1] != task.promp.dimensions:
+        columns = recordings[0].shape[1]
+        raise UserError(f"recordings have {columns} columns where {task.name} moves {task.promp.dimensions} joints")
+
+
 def check_fits(demonstrations: Demonstrations, task: Task) -> None:
+    """Refuse demonstrations that are not a task's."""
     if demonstrations.task != task.name:
         raise UserError(f"these are demonstrations of {demonstrations.task}, not of {task.name}; choose that task")
-    width, length = demonstrations.contexts.shape[1], demonstrations.weights.shape[1]
-    if width != task.context_dimension:
-        raise UserError(f"contexts have {width} numbers where {task.name} has {task.context_dimension}")
-    check_size(demonstrations.contexts, "the contexts")
+    check_shapes(task, demonstrations.contexts, demonstrations.recordings)
+    length = demonstrations.weights.shape[1]
     if length != task.promp.weights:
         raise UserError(f"weight vectors have {length} numbers where {task.name} has {task.promp.weights}")
-    if demonstrations.recordings is not None and demonstrations.recordings[0].shape[1] != task.promp.dimensions:
-        columns = demonstrations.recordings[0].shape[1]
-        raise UserError(f"recordings have {columns} columns where {task.name} moves {task.promp.dimensions} joints")
 
 
 # Files

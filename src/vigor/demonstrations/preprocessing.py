@@ -1,12 +1,14 @@
 """From recordings to demonstrations: the paper's preprocessing, for what people recorded and what tasks generate."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.demonstrations.dataset import Demonstrations, check_fits, numbers
+from vigor.demonstrations.dataset import Demonstrations, check_shapes, checked_contexts, checked_recordings, numbers
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import resample
 from vigor.tasks.task import Task
@@ -17,6 +19,10 @@ HOLD = 0.15
 """Share of a recording's length for which its last pose is repeated, so that the fit ends there."""
 FIT_STEPS = 200
 """Steps that recordings of different lengths are resampled to, to be fitted together."""
+REPAIR_STEPS = 30
+"""Most steps by which a ProMP is moved to where its recording was."""
+BEYOND = 1.2
+"""Length of such a step, in units of the one after which the distance seems to vanish."""
 ROUNDS = 30
 """Times that a generator is asked again for what still lacks in a context."""
 
@@ -31,31 +37,45 @@ def preprocess(
 ) -> Demonstrations:
     """Fit ProMPs to recordings [T, dimensions] of any lengths, and keep those that succeed when rolled out.
 
-    The rest before a movement is dropped, and its last pose held for a while, so that the fit ends near the goal.
+    The rest before a movement is dropped, and its last pose held for a while, so that the fit ends near the goal. The
+    ProMP of a recording that succeeds is moved a little if it does not (see `repair`).
     report(number, missed): called for each that is not kept, with its number from 0 and how far it is from success.
     """
-    if not len(recordings):
+    count = len(recordings)
+    if not count:
         raise UserError("there are no recordings to make demonstrations of; record at least one movement")
-    whole = Demonstrations(
-        task.name, contexts, context_of, np.zeros((len(recordings), task.promp.weights)), tuple(recordings), source
-    )
-    check_fits(whole, task)
-    moving = [without_rest(recording) for recording in whole.recordings or ()]
+    contexts, context_of = checked_contexts(contexts, context_of, count)
+    moving = [without_rest(recording) for recording in checked_recordings(recordings)]
+    check_shapes(task, contexts, moving)
+    recorded_in = contexts[context_of]
     weights = fit(task, moving)
-    away = distances(task, weights, whole.contexts[whole.context_of])
+    away = np.array(distances(task, weights, recorded_in))
+    near = _near_misses(task, moving, recorded_in, away)
+    if len(near):
+        weights[near], away[near] = repair(task, weights[near], recorded_in[near])
     kept = np.flatnonzero(task.succeeds(away))
     if not len(kept):
         raise UserError(
-            f"none of the {len(recordings)} recordings solves {task.name} (the best is {away.min():.3g} away); "
+            f"none of the {count} recordings solves {task.name} (the best is {away.min():.3g} away); "
             "check units, context indices and the start pose"
         )
-    for number in np.setdiff1d(np.arange(len(recordings)), kept):
+    for number in np.setdiff1d(np.arange(count), kept):
         report(int(number), float(away[number]) - task.judge.success_distance)
-    if len(kept) < len(recordings):
-        source = f"{source}, {len(kept)} of {len(recordings)} recordings kept"
-    return Demonstrations(
-        task.name, whole.contexts, whole.context_of[kept], weights[kept], tuple(moving[i] for i in kept), source
-    )
+    repaired = len(np.intersect1d(near, kept))
+    if len(kept) < count:
+        source = f"{source}, {len(kept)} of {count} recordings kept"
+    if repaired:
+        source = f"{source}, {repaired} of {count} recordings moved a little to succeed"
+    return Demonstrations(task.name, contexts, context_of[kept], weights[kept], tuple(moving[i] for i in kept), source)
+
+
+def _near_misses(task: Task, recordings: Sequence[np.ndarray], contexts: np.ndarray, away: np.ndarray) -> np.ndarray:
+    """Numbers of the recordings that solve their contexts [n, C], but whose ProMPs, this far away [n], do not."""
+    missed = np.flatnonzero(~task.succeeds(away))
+    if task.judge.distance is None or not len(missed):
+        return np.zeros(0, int)
+    movements = np.stack([resample(recordings[number], task.promp.steps) for number in missed.tolist()])
+    return missed[task.succeeds(task.distances(movements, contexts[missed]))]
 
 
 def without_rest(recording: np.ndarray) -> np.ndarray:
@@ -76,6 +96,37 @@ def fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.
 def distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
     """How far each ProMP [n, D] is from solving its context [n, C]: [n]."""
     return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
+
+
+def repair(task: Task, weights: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ProMPs [n, D] moved until they solve their contexts [n, C], and how far from it they end: [n].
+
+    A ProMP rounds off corners, and so can miss by a little what its recording has hit. Those that miss are moved by
+    steps along the gradient of the distance d, each as long as would bring it to zero if it were linear: d / |grad|. A
+    task that only a simulation can judge has no gradient, and keeps its least squares.
+    """
+    weights, away = weights.copy(), distances(task, weights, contexts)
+    if task.judge.distance is None:
+        return weights, away
+    for _ in range(REPAIR_STEPS):
+        missed = ~task.succeeds(away)
+        if not np.any(missed):
+            break
+        distance, slope = map(np.asarray, _slopes(task, jnp.asarray(weights), jnp.asarray(contexts)))
+        steepness = np.sum(slope**2, axis=1)
+        missed &= steepness > 0
+        weights[missed] -= (BEYOND * distance[missed] / steepness[missed])[:, None] * slope[missed]
+        away = distances(task, weights, contexts)
+    return weights, away
+
+
+@partial(jax.jit, static_argnums=0)
+@partial(jax.vmap, in_axes=(None, 0, 0))
+def _slopes(task: Task, weights: jax.Array, context: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """How far ProMPs [n, D] are from solving their contexts [n, C], and the gradients [n, D]."""
+    judge = task.judge.distance
+    assert judge is not None
+    return jax.value_and_grad(lambda moved: judge(task.motion(task.promp.rollout(moved), context)))(weights)
 
 
 def generate(

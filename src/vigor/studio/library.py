@@ -12,7 +12,6 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.studio import fitting
 from vigor.tasks.task import Task
 
 SOURCE = "recorded in the studio"
@@ -50,11 +49,11 @@ class Library:
     def add(self, context: np.ndarray, recording: np.ndarray) -> None:
         """Fit a movement primitive to a recording [T, dimensions] and save it, if it solves the context [C]."""
         moving = recordings.without_rest(recording)
-        weights, away = fitting.fit(self.task, moving, context)
-        if not self.task.succeeds(np.asarray(away)):
+        weights, away = recordings.repair(self.task, recordings.fit(self.task, [moving]), context[None])
+        if not self.task.succeeds(away)[0]:
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "
-                f"{away:.2g} short of solving the context; move in wider arcs, without pauses"
+                f"{away[0]:.2g} short of solving the context; move in wider arcs, without pauses"
             )
         with self._lock:
             self._set(self._with(context, moving, weights))

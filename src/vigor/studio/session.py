@@ -12,6 +12,7 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import policies
 from vigor.motion.promp import rollout
@@ -19,7 +20,7 @@ from vigor.planning import export
 from vigor.planning import planner as plan
 from vigor.planning.plans import Plan
 from vigor.runs.run import POLICIES
-from vigor.studio import fitting, incoming, problems, stage
+from vigor.studio import incoming, problems, stage
 from vigor.studio.learning import Learner, Progress
 from vigor.studio.library import Library
 from vigor.studio.planning import Answer, PlanningThread
@@ -98,7 +99,7 @@ class Session:
     def _warm_up(self) -> None:
         """Compile what the first recording needs."""
         still = np.tile(self.stage.pose, (2, 1))
-        fitting.fit(self.task, still, self.context)
+        recordings.repair(self.task, recordings.fit(self.task, [still]), self.context[None])
         self.trace(np.zeros(self.task.promp.weights))
 
     # Time
