@@ -1,5 +1,77 @@
-"""VIGOR: versatile robot behaviour from a handful of demonstrations."""
+"""VIGOR: versatile robot behaviour from a handful of demonstrations.
+
+task = vigor.load_task("planar-reacher")
+run = vigor.train(task, vigor.Demonstrations.generate(task))
+best = run.plan([0.5, 2.2, 0.3, -2.8])[0].best
+best.trajectory(rate=100).save("out.csv")
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from vigor.basics.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from vigor.api import Run, load, resume, train
+    from vigor.basics.errors import UserError
+    from vigor.demonstrations.dataset import Demonstrations
+    from vigor.motion.promp import ProMP
+    from vigor.motion.robots import Robot
+    from vigor.motion.shapes import Box, Sphere
+    from vigor.planning.plans import Plan, Plans, Solution
+    from vigor.planning.trajectories import Trajectory
+    from vigor.runs.presets import preset
+    from vigor.tasks import load_task
+    from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
+
+_HOMES = {
+    "vigor.api": ("Run", "load", "resume", "train"),
+    "vigor.basics.errors": ("UserError",),
+    "vigor.demonstrations.dataset": ("Demonstrations",),
+    "vigor.motion.promp": ("ProMP",),
+    "vigor.motion.robots": ("Robot",),
+    "vigor.motion.shapes": ("Box", "Sphere"),
+    "vigor.planning.plans": ("Plan", "Plans", "Solution"),
+    "vigor.planning.trajectories": ("Trajectory",),
+    "vigor.runs.presets": ("preset",),
+    "vigor.tasks": ("load_task",),
+    "vigor.tasks.task": ("Arm", "Display", "Judge", "Region", "Source", "Task"),
+}
+"""Modules of the public names; each is imported when one of its names is first used, so that `import vigor` is fast."""
+
+__all__ = [
+    "Arm",
+    "Box",
+    "Demonstrations",
+    "Display",
+    "Judge",
+    "Plan",
+    "Plans",
+    "ProMP",
+    "Region",
+    "Robot",
+    "Run",
+    "Solution",
+    "Source",
+    "Sphere",
+    "Task",
+    "Trajectory",
+    "UserError",
+    "__version__",
+    "load",
+    "load_task",
+    "preset",
+    "resume",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'vigor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

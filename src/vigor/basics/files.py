@@ -38,8 +38,13 @@ def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) ->
 def remove_leftovers(folder: Path) -> None:
     """Remove what `write_whole` left in a folder when its process was killed, and nothing else."""
     for path in folder.glob(".*"):
-        if re.fullmatch(r"\..+\.\w{8}(\.\w+)?", path.name) and path.is_file():
+        if is_leftover(path):
             path.unlink()
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a file is what `write_whole` leaves when its process is killed."""
+    return bool(re.fullmatch(r"\..+\.\w{8}(\.\w+)?", path.name)) and path.is_file()
 
 
 def write_text(path: Path, text: str, new: bool = False) -> None:
@@ -88,6 +93,47 @@ def read_array(path: Path) -> np.ndarray:
     if len(loaded) != 1:
         raise UserError(f"{path} holds {len(loaded)} arrays; one is expected")
     return next(iter(loaded.values()))
+
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def read_csv(path: Path) -> np.ndarray:
+    """Numbers [rows, columns] of a text file; commas, semicolons or tabs between them, names in the first row or none.
+
+    Where semicolons separate, a comma may stand for the decimal point.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not a readable text file: {error}") from None
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    if not numbered:
+        raise UserError(f"{path} is empty; it must hold rows of numbers")
+    mark = next((mark for mark in ";\t" if mark in numbered[-1][1]), ",")
+    rows = [(number, [cell.strip() for cell in line.split(mark)]) for number, line in numbered]
+    if mark == ";":
+        rows = [(number, [cell.replace(",", ".") for cell in cells]) for number, cells in rows]
+    if not any(_NUMBER.fullmatch(cell) for cell in rows[0][1]):
+        rows = rows[1:]
+    if not rows:
+        raise UserError(f"{path} has names and no numbers")
+    for number, cells in rows:
+        if len(cells) != len(rows[0][1]):
+            raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {len(rows[0][1])}")
+        for column, cell in enumerate(cells, start=1):
+            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
+                raise UserError(
+                    f"{path}, row {number}, column {column}: {cell!r} is no finite number of a sensible size"
+                )
+    return np.array([[float(cell) for cell in cells] for _, cells in rows])
+
+
+def read_table(path: Path) -> np.ndarray:
+    """The array of a .csv, .npy or .npz file."""
+    return read_csv(path) if path.suffix.lower() in (".csv", ".tsv", ".txt") else read_array(path)
 
 
 def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Demonstrations: the data type, its file format, and the choice of what a run learns from.
+"""Demonstrations: the data type and its file format.
 
 A set lives in a folder: `demonstrations.json` says what it is, `demonstrations.npz` holds its arrays. A set that
 grows is replaced as a whole: its arrays are in a file that the header names.
@@ -16,7 +16,7 @@ import numpy as np
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.motion.promp import rollout
-from vigor.motion.trajectories import distinct_solutions, resample
+from vigor.motion.trajectories import resample
 from vigor.tasks.task import Task
 
 HEADER, ARRAYS = "demonstrations.json", "demonstrations.npz"
@@ -25,7 +25,7 @@ LARGEST = 1e6
 """No number of a context may be beyond: descriptors are computed in single precision, and squared."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Demonstrations:
     """Contexts of a task and what was demonstrated in them; checks itself."""
 
@@ -68,6 +68,55 @@ class Demonstrations:
     def of(self, context: int) -> np.ndarray:
         """Indices of a context's demonstrations."""
         return np.flatnonzero(self.context_of == context)
+
+    @staticmethod
+    def load(folder: str | Path, task: Task | None = None) -> "Demonstrations":
+        """A set from its folder, checked against the task if one is given."""
+        return load(Path(folder), task)
+
+    @staticmethod
+    def generate(task: Task, seed: int = 0, contexts: int = 12, per_context: int = 10) -> "Demonstrations":
+        """A set made by the task's own generator, with 60 further contexts to test on. Generated, not human."""
+        from vigor.demonstrations import preprocessing
+
+        return preprocessing.generate(task, seed, contexts, per_context)
+
+    @staticmethod
+    def from_recordings(
+        task: Task, contexts: Any, recordings: Sequence[np.ndarray], context_of: Any, source: str = "recorded"
+    ) -> "Demonstrations":
+        """A set of recordings [T, dimensions] of any lengths, fitted by movement primitives.
+
+        contexts: [m, C]; context_of: [n], the context of each recording as an index into these.
+        """
+        from vigor.demonstrations import preprocessing
+
+        return preprocessing.preprocess(task, np.asarray(contexts, float), recordings, np.asarray(context_of), source)
+
+    @staticmethod
+    def import_csv(task: Task, folder: str | Path) -> "Demonstrations":
+        """A set from a folder with contexts.csv and demonstrations/CONTEXT_NAME.csv."""
+        from vigor.demonstrations import importers
+
+        return importers.import_csv(task, Path(folder))
+
+    @staticmethod
+    def import_npz(task: Task, file: str | Path) -> "Demonstrations":
+        """A set from an .npz file with contexts, context_of and trajectories."""
+        from vigor.demonstrations import importers
+
+        return importers.import_npz(task, Path(file))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the set into a folder of its own."""
+        save(self, Path(folder))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self)} demonstrations of {len(self.demonstrated)} contexts"
+        return f"Demonstrations({self.task}, {counts}, {self.source})"
 
 
 def numbers(values: Any, axes: int, what: str) -> np.ndarray:
@@ -247,9 +296,6 @@ def _alike(a: dict[str, np.ndarray], b: dict[str, np.ndarray], tolerance: float)
     )
 
 
-# What a run learns from
-
-
 def trajectories(task: Task, demonstrations: Demonstrations, raw: bool = False) -> np.ndarray:
     """Movements [n, T, dimensions]: the ProMPs rolled out, or the recordings at T evenly spaced steps if raw."""
     if not raw:
@@ -257,119 +303,3 @@ def trajectories(task: Task, demonstrations: Demonstrations, raw: bool = False) 
     if demonstrations.recordings is None:
         raise UserError(f"these demonstrations ({demonstrations.source}) hold no recordings; train on their ProMPs")
     return np.stack([resample(recording, task.promp.steps) for recording in demonstrations.recordings])
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training and test contexts of a run, and the demonstrations it sees."""
-
-    train: np.ndarray
-    """[c]: training contexts, as indices into the set's contexts."""
-    train_contexts: np.ndarray
-    """[c, C]: their values."""
-    test_contexts: np.ndarray
-    """[t, C]"""
-    demonstrations: np.ndarray
-    """[c, per context]: demonstrations of each training context, as indices into the set's demonstrations."""
-
-
-def choice(demonstrations: Demonstrations) -> tuple[int, int]:
-    """How many contexts, and how many demonstrations of each, to learn from: as many demonstrations as can be had."""
-    counts = np.unique(demonstrations.context_of, return_counts=True)[1]
-    return max(
-        ((int(np.sum(counts >= each)), int(each)) for each in np.unique(counts)), key=lambda pair: pair[0] * pair[1]
-    )
-
-
-def split(
-    demonstrations: Demonstrations,
-    task: Task,
-    seed: int,
-    train_contexts: int,
-    test_contexts: int | np.ndarray,
-    per_context: int,
-) -> Split:
-    """Draw training contexts, demonstrations of each, and test contexts; the same for the same seed.
-
-    Training contexts are drawn among those with enough demonstrations. Test contexts are those given, or are drawn
-    among all other contexts of the set, and from the task's distribution once these are used up. Both are drawn evenly
-    from the task's groups of contexts, if it has any.
-    """
-    if not 0 <= seed < 2**32 or train_contexts < 1 or per_context < 1:
-        raise UserError(
-            "a run needs a seed from 0 to 2**32 - 1, at least 1 training context and 1 demonstration per context"
-        )
-    rng = np.random.default_rng(seed)
-    indices, counts = np.unique(demonstrations.context_of, return_counts=True)
-    enough = indices[counts >= per_context]
-    if len(enough) < train_contexts:
-        most, each = choice(demonstrations)
-        raise UserError(
-            f"{train_contexts} training contexts with {per_context} demonstrations each were asked for, but only "
-            f"{len(enough)} have that many, and {most} have {each} or more: try --train-contexts {most} "
-            f"--demos-per-context {each}"
-        )
-    train = _in_turn(task, demonstrations.contexts, rng.permutation(enough))[:train_contexts]
-    chosen = np.stack([rng.permutation(demonstrations.of(context))[:per_context] for context in train])
-    if isinstance(test_contexts, np.ndarray):
-        test = numbers(test_contexts, 2, "the test contexts")
-        if test.shape[1] != task.context_dimension:
-            raise UserError(
-                f"the test contexts have {test.shape[1]} numbers each where {task.name} has {task.context_dimension}: "
-                f"{', '.join(task.context_names)}"
-            )
-        check_size(test, "the test contexts")
-    else:
-        if test_contexts < 0:
-            raise UserError("the number of test contexts must not be negative")
-        others = np.setdiff1d(np.arange(len(demonstrations.contexts)), train)
-        others = _in_turn(task, demonstrations.contexts, rng.permutation(others))
-        test = demonstrations.contexts[others[:test_contexts]]
-        if len(test) < test_contexts:
-            test = np.concatenate([test, task.sample_contexts(rng, test_contexts - len(test))])
-    return Split(train, demonstrations.contexts[train], test, chosen)
-
-
-def _in_turn(task: Task, contexts: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Indices into contexts [m, C], reordered so that they come in turn from the task's groups."""
-    if task.source.group is None or not len(indices):
-        return indices
-    groups = task.source.group(contexts[indices])
-    place = np.zeros(len(indices), int)
-    for group in np.unique(groups):
-        place[groups == group] = np.arange(np.sum(groups == group))
-    return indices[np.argsort(place, kind="stable")]
-
-
-@dataclass(frozen=True, eq=False)
-class Summary:
-    """A set at a glance, by demonstrated context."""
-
-    contexts: np.ndarray
-    """[c]: indices of the demonstrated contexts."""
-    counts: np.ndarray
-    """[c]: demonstrations."""
-    success: np.ndarray
-    """[c]: share of the demonstrations whose ProMP succeeds."""
-    distance: np.ndarray
-    """[c]: mean distance of the ProMPs from solving the context."""
-    solutions: np.ndarray
-    """[c]: distinct solutions among them (see `distinct_solutions`)."""
-    spread: np.ndarray
-    """[c]: mean difference between two demonstrations (root mean square over steps of the joints' distance)."""
-
-
-def summary(task: Task, demonstrations: Demonstrations) -> Summary:
-    """How many demonstrations each context has, how good and how different they are."""
-    movements = trajectories(task, demonstrations)
-    distances = task.distances(movements, demonstrations.contexts[demonstrations.context_of])
-    rows = []
-    for context in demonstrations.demonstrated:
-        of = demonstrations.of(context)
-        apart = movements[of, None] - movements[None, of]
-        differences = np.sqrt(np.sum(apart**2, axis=-1).mean(axis=-1))
-        distinct = np.unique(distinct_solutions(movements[of], task.judge.distinct))
-        spread = differences.sum() / max(1, len(of) * (len(of) - 1))
-        success = np.mean(task.succeeds(distances[of]))
-        rows.append((context, len(of), success, distances[of].mean(), len(distinct), spread))
-    return Summary(*map(np.array, zip(*rows, strict=True)))

@@ -86,14 +86,14 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
     column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
     """
     recordings, context_of, names = [], [], []
-    contexts = _read_csv(path / "contexts.csv")
+    contexts = files.read_csv(path / "contexts.csv")
     for file in sorted((path / "demonstrations").glob("*.csv")):
         index = file.stem.split("_")[0]
         if not (index.isascii() and index.isdigit()):
             raise UserError(f"{file} must begin with the number of its context, for instance 0_first.csv")
         if int(index) >= len(contexts):
             raise UserError(f"{file} names context {index}, but contexts.csv has {len(contexts)}, counted from 0")
-        recordings.append(_read_csv(file))
+        recordings.append(files.read_csv(file))
         if recordings[-1].shape[1] != task.promp.dimensions:
             columns = recordings[-1].shape[1]
             raise UserError(f"{file} has {columns} columns where {task.name} moves {task.promp.dimensions} joints")
@@ -106,31 +106,6 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
             f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
         )
     return _imported(task, path, contexts, recordings, np.array(context_of, np.int64), names)
-
-
-def _read_csv(path: Path) -> np.ndarray:
-    try:
-        rows = [line.split(",") for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not a readable text file: {error}") from None
-    if rows and not any(_is_number(cell) for cell in rows[0]):
-        rows = rows[1:]
-    if not rows or len({len(row) for row in rows}) > 1 or not all(_is_number(cell) for row in rows for cell in row):
-        raise UserError(f"{path} must hold rows of comma-separated numbers, as many in each row")
-    values = np.array([[float(cell) for cell in row] for row in rows])
-    if not np.all(np.abs(values) < 1e12):
-        raise UserError(f"{path} must hold finite numbers of a sensible size; look for NaN")
-    return values
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def import_npz(task: Task, path: Path) -> Demonstrations:

@@ -14,12 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from vigor.basics.settings import value_of
 from vigor.basics.version import __version__
 from vigor.experiments.store import Row
-from vigor.runs.run import Setup
+from vigor.runs.setup import Setup
 
 _WHEN = ("command", "version", "date")
-"""Of a setup: what a row says for itself."""
+"""Fields of a setup that a row says for itself."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Cell:
     setup: Setup
     """With `demos` relative to the benchmark's folder, and their fingerprint."""
     varied: str = ""
-    """Dotted name of the one setting that is not as usual; empty if all are."""
+    """Name of the one setting that is not as usual; empty if all are."""
     quick: bool = False
     """Shortened, to see that everything works; its figures mean little."""
 
@@ -49,7 +50,7 @@ class Cell:
         return {name: value for name, value in settings.items() if name not in (*_WHEN, "demos")}
 
     def __str__(self) -> str:
-        value = f" {self.varied}={setting(dataclasses.asdict(self.setup), self.varied)}" if self.varied else ""
+        value = f" {self.varied}={value_of(self.setup, self.varied)}" if self.varied else ""
         return f"{self.setup.task} {self.setup.method}{value} seed {self.setup.seed}"
 
 
@@ -57,45 +58,26 @@ def _digest(configuration: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def setting(setup: dict[str, Any], name: str) -> Any:
-    """What a setup, as `dataclasses.asdict` gives it, has under a dotted name; those of its method come first."""
-    first, *rest = name.split(".")
-    value = setup["config"][first] if first in setup["config"] else setup[first]
-    for part in rest:
-        value = value[part]
-    return value
-
-
-def with_setting(settings: Any, name: str, value: Any) -> Any:
-    """A setup, or settings in it, with another value under a dotted name."""
-    first, _, rest = name.partition(".")
-    if isinstance(settings, Setup) and hasattr(settings.config, first):
-        return replace(settings, config=with_setting(settings.config, name, value))
-    return replace(settings, **{first: with_setting(getattr(settings, first), rest, value) if rest else value})
-
-
 def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
-    """Train and evaluate a batch of cells; what each found.
+    """Rows of a batch of cells that is trained and evaluated.
 
     folder: the benchmark's, with the demonstrations.
     """
     import jax
 
     from vigor.evaluation import evaluation
-    from vigor.runs import run
-    from vigor.runs.methods import method
+    from vigor.runs.setup import prepare
+    from vigor.runs.training import Training
 
-    setups = [replace(cell.setup, demos=str(folder / (cell.setup.demos or ""))) for cell in cells]
-    prepared = [run.prepare(setup) for setup in setups]
-    way, task, config = method(setups[0].method), prepared[0][0], setups[0].config
-    data = run.batch(way, setups, prepared)
-    states = way.start(task, config, data)
-    steps = way.steps(config)
-    for done in range(0, steps, run.EVERY):
-        states, _ = way.advance(task, config, data, states, min(run.EVERY, steps - done))
-    learned = jax.block_until_ready(way.policies(task, config, data, states))
-    facts = {"demonstrations": prepared[0][1].source, "device": jax.devices()[0].device_kind}
-    judged = (evaluation.evaluate(task, run.policies_of(split, learned, i)) for i, (_, _, split) in enumerate(prepared))
+    training = Training([prepare(replace(cell.setup, demos=str(folder / (cell.setup.demos or "")))) for cell in cells])
+    states = training.start()
+    for _, after, _ in training.advance(states):
+        states = after
+    facts = {
+        "demonstrations": training.prepared[0].demonstrations.source,
+        "device": jax.devices()[0].device_kind,
+    }
+    judged = [evaluation.evaluate(training.task, policies) for policies in training.policies(states)]
     return [facts | {"train": each.train, "test": each.test} for each in judged]
 
 

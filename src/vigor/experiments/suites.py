@@ -5,21 +5,21 @@ Figures 13 to 16). `contexts`: the box pusher over the number of training contex
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import jax
 
 from vigor.basics.errors import UserError
-from vigor.experiments.cell import Cell, setting, with_setting
+from vigor.basics.settings import value_of, with_values
+from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data, Placed
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
-from vigor.runs import run
 from vigor.runs.methods import METHODS, method
 from vigor.runs.presets import preset, seen_through
-from vigor.runs.run import Setup
+from vigor.runs.setup import Setup, fingerprint
 from vigor.tasks import TASKS, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")
@@ -33,14 +33,14 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "vigor": {
         "descriptors": ("geometric", "angles", "jointwise"),
         "raw": (False, True),
-        "density_ratio.network": ("cnn", "mlp", "lstm"),
+        "network": ("cnn", "mlp", "lstm"),
         "components": (1, 2, 3, 4, 5),
-        "density_ratio.networks": (1, 2, 5, 10),
-        "density_ratio.loss": ("stepwise", "trajectory"),
+        "networks": (1, 2, 5, 10),
+        "loss": ("stepwise", "trajectory"),
         "train_contexts": (2, 4, 6, 9, 12),
         "demos_per_context": (1, 2, 3, 5, 10),
-        "density_ratio.layers": (1, 2, 3, 4),
-        "density_ratio.width": (16, 32, 64, 128),
+        "layers": (1, 2, 3, 4),
+        "width": (16, 32, 64, 128),
     },
     "em-drex": {
         "em_components": (1, 3, 5),
@@ -56,7 +56,7 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
 QUICK: dict[str, dict[str, Any]] = {
-    "vigor": {"iterations": 40, "samples": 50} | {f"density_ratio.{name}": value for name, value in _SMALL.items()},
+    "vigor": {"iterations": 40, "samples": 50} | _SMALL,
     "em-drex": {"iterations": 40, "em_samples": 512, "epochs": 20, "learning_rate": 3e-4} | _SMALL,
     "bc-t": {"epochs": 3000},
     "bc-gmm-t": {"epochs": 3000},
@@ -64,8 +64,8 @@ QUICK: dict[str, dict[str, Any]] = {
     "bc-gmm-s": {"epochs": 100},
     "gail": {"timesteps": 20_000},
 }
-"""Settings that make a method fast and poor, by dotted names."""
-QUICK_ABLATIONS = ("descriptors", "density_ratio.network", "em_components")
+"""Settings that make a method fast and poor."""
+QUICK_ABLATIONS = ("descriptors", "network", "em_components")
 QUICK_SEEDS = 2
 
 
@@ -137,10 +137,8 @@ SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "abla
 
 def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
     """A cell with a method's default settings."""
-    config = preset(task, "default", name)
-    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, config=config)
-    for setting_name, value in QUICK.get(name, {}).items() if choice.quick else ():
-        setup = with_setting(setup, setting_name, value)
+    settings = with_values(preset(task, "default", name), **(QUICK.get(name, {}) if choice.quick else {}))
+    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, settings=settings)
     placed = data.of(task)
     assert placed is not None
     return Cell(_learning_from(placed, setup), "", choice.quick)
@@ -148,17 +146,18 @@ def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
 
 def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
     """A cell with another value of a setting: the usual cell for its own, none where task or demonstrations lack it."""
-    if setting(asdict(usual.setup), name) == value:
+    if value_of(usual.setup, name) == value:
         return [usual]
     if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
         return []
-    setup = with_setting(usual.setup, name, value)
+    setup = with_values(usual.setup, **{name: value})
     if name == "descriptors":
-        setup = replace(setup, config=seen_through(value, setup.config))
-    if name == "density_ratio.network":
+        setup = replace(setup, settings=seen_through(value, setup.settings))
+    if name == "network":
         # "Configured to be of similar size to the CNN" (appendix D).
-        width = _similar_width(load_task(setup.task).features, usual.setup.config.density_ratio, value)
-        setup = with_setting(setup, "density_ratio.width", width)
+        architecture = usual.setup.settings.density_ratio.training.architecture
+        width = _similar_width(load_task(setup.task).features, architecture, value)
+        setup = with_values(setup, width=width)
     placed = data.of(setup.task, setup.raw)
     if placed is None or not placed.suffice(setup.train_contexts, setup.demos_per_context):
         return []
@@ -167,7 +166,7 @@ def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
 
 def _learning_from(placed: Placed, setup: Setup) -> Setup:
     setup = replace(setup, demos=placed.place)
-    return replace(setup, fingerprint=run.fingerprint(setup, placed.shown))
+    return replace(setup, fingerprint=fingerprint(setup, placed.shown))
 
 
 @cache
@@ -175,7 +174,9 @@ def _similar_width(features: int, usual: Architecture, network: str) -> int:
     """Width of another kind of network that has about as many parameters."""
 
     def parameters(architecture: Architecture) -> int:
-        leaves = jax.tree.leaves(jax.eval_shape(lambda: networks.initial(jax.random.key(0), architecture, features)))
+        leaves = jax.tree.leaves(
+            jax.eval_shape(lambda: networks.random_parameters(jax.random.key(0), architecture, features))
+        )
         return sum(leaf.size for leaf in leaves)
 
     aim = parameters(usual)

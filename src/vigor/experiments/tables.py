@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from vigor.basics.settings import value_of
 from vigor.demonstrations.importers import RECORDINGS
 from vigor.experiments import paper
-from vigor.experiments.cell import setting
 from vigor.experiments.statistics import Summary, interval, interval_words, summary
 from vigor.experiments.store import Row
 
@@ -56,7 +56,7 @@ class Group:
         return self.rows[0]["quick"]
 
     def setting(self, name: str) -> Any:
-        return setting(self.setup, name)
+        return value_of(self.setup, name)
 
     def values(self, figure: Figure, split: str = "test") -> np.ndarray:
         """A figure of merit, [seed]."""

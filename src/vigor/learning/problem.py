@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.demonstrations.dataset import Demonstrations, Split, trajectories
+from vigor.demonstrations.dataset import Demonstrations, trajectories
+from vigor.demonstrations.splits import Split
 from vigor.tasks.task import Task
 
 Array = jax.Array

@@ -1,4 +1,4 @@
-"""What a plan must keep to: a robot's joint and velocity limits, and places that no link may enter.
+"""Constraints of a plan: a robot's joint and velocity limits, and places that no link may enter.
 
 A constraint is a cost on the way to a plan, which pushes samples away from violations, and a margin of the plan itself:
 how far its worst moment is from a violation; negative where there is one.
@@ -7,7 +7,7 @@ how far its worst moment is from a violation; negative where there is one.
 import math
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +39,7 @@ _SECTIONS = 30
 
 @dataclass(frozen=True)
 class Constraints:
-    """What the plans of a context must keep to; by default nothing."""
+    """Constraints of the plans for a context; by default none."""
 
     robot: Robot | None = None
     """Whose joint and velocity limits count."""
@@ -57,7 +57,7 @@ class Constraints:
 
     @property
     def names(self) -> list[str]:
-        """Of the margins."""
+        """Names of the margins."""
         limits = ["position", "velocity"] if self.robot is not None else []
         return limits + [f"keep-out {i}" for i in range(1, len(self.keep_out) + 1)]
 
@@ -147,7 +147,7 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
 
 
 class Margins(NamedTuple):
-    """How far movements are from violating constraints at their worst moment; negative where they do."""
+    """Margins of movements from violating constraints at their worst moment; negative where they do."""
 
     position: Array
     """[..., joint], in radians"""
@@ -246,23 +246,45 @@ def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
     return {name: float(value) for name, value in named if np.isfinite(value)}
 
 
-def violation(constraints: Constraints, found: Margins) -> str | None:
-    """A constraint that one movement violates, in words: joint limits first, then keep-outs, then velocity.
+@dataclass(frozen=True)
+class Violation:
+    """A constraint that a movement violates, by how much, and for a speed how long it would have to take instead."""
 
-    Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated.
+    kind: Literal["position", "keep-out", "velocity"]
+    name: str
+    """Joint, or number of the keep-out counted from 1."""
+    amount: float
+    """Radians or metres beyond, or for a speed the part of the largest one."""
+    seconds: float | None = None
+    """Duration at which a speed would hold; None for what more time does not mend."""
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "position":
+                return f"the limit of {self.name} by {self.amount:.3f}"
+            case "keep-out":
+                return f"keep-out {self.name}: a link is {self.amount:.3f} inside"
+            case _:
+                return f"the largest speed of {self.name}, which would need {self.seconds:.1f} s"
+
+
+def violation(constraints: Constraints, found: Margins) -> Violation | None:
+    """The constraint that one movement violates: joint limits first, then keep-outs, then velocity.
+
+    Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated. What is
+    not a number violates too.
     """
     robot = constraints.robot
     if robot is not None:
         joint = int(np.argmin(found.position))
-        if found.position[joint] < 0:
-            low, high = robot.position[joint]
-            return f"position: {robot.joints[joint]} is {-found.position[joint]:.3f} beyond {low:g} to {high:g}"
+        if not found.position[joint] >= 0:
+            return Violation("position", robot.joints[joint], float(-found.position[joint]))
     for number, clearance in enumerate(found.clearance, start=1):
-        if clearance < 0:
-            return f"keep-out {number}: a link is {-clearance:.3f} inside"
+        if not clearance >= 0:
+            return Violation("keep-out", str(number), float(-clearance))
     if robot is not None:
         joint = int(np.argmin(found.velocity))
-        if found.velocity[joint] < 0:
-            speed = robot.velocity[joint]
-            return f"velocity: {robot.joints[joint]} is {-found.velocity[joint]:.0%} faster than {speed:g} per second"
+        margin = float(found.velocity[joint])
+        if not margin >= 0:
+            return Violation("velocity", robot.joints[joint], -margin, constraints.seconds * (1 - margin))
     return None

@@ -17,13 +17,13 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
 from vigor.learning import density_ratio, policy_update
-from vigor.learning.algorithm import Config
+from vigor.learning.algorithm import VigorSettings
 from vigor.learning.mixture import Mixture
-from vigor.planning import constraints
-from vigor.planning import plans as solutions
+from vigor.planning import constraints, ranking
 from vigor.planning.constraints import Bounds, Constraints
-from vigor.planning.plans import Plans
+from vigor.planning.plans import Plan, Plans
 from vigor.runs import checkpoints, run
+from vigor.runs.setup import Setup
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -34,7 +34,13 @@ BLOCK = 256
 
 @partial(jax.jit, static_argnums=(1, 2))
 def replay(
-    key: Array, task: Task, config: Config, learned: Array, ensembles: Any, contexts: Array, limits: Bounds | None
+    key: Array,
+    task: Task,
+    settings: VigorSettings,
+    learned: Array,
+    ensembles: Any,
+    contexts: Array,
+    limits: Bounds | None,
 ) -> tuple[Mixture, Array]:
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
@@ -45,16 +51,16 @@ def replay(
     with it.
     """
     key_start, key_updates = jax.random.split(key)
-    fresh = policy_update.initial(key_start, task, config, learned)
+    fresh = policy_update.first_mixture(key_start, task, settings.update, learned)
     start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
-    reward = partial(density_ratio.reward, config.density_ratio)
+    reward = partial(density_ratio.reward, settings.density_ratio)
 
     def one(mixtures: Mixture, step: tuple[Array, Any], cost: Any = None) -> tuple[Mixture, Array]:
         number, stored = step
         ensemble = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), stored)
         key = jax.random.fold_in(key_updates, number)
-        return policy_update.update(key, task, config, reward, ensemble, contexts, mixtures, cost)
+        return policy_update.update(key, task, settings.update, reward, ensemble, contexts, mixtures, cost)
 
     steps = (jnp.arange(iterations), ensembles)
     free = iterations if limits is None else iterations // 2
@@ -67,12 +73,12 @@ def replay(
 
 @dataclass(frozen=True, eq=False)
 class Planner:
-    """What a run left, ready to plan with. Plans for as many contexts as before need no new compilation."""
+    """A finished run, ready to plan with. Plans for as many contexts as before need no new compilation."""
 
     task: Task
-    setup: run.Setup
+    setup: Setup
     known: Policies
-    """What the run learned; its training contexts are the trained range."""
+    """Policies that the run learned; its training contexts are the trained range."""
     ensembles: Any
     """[iteration, network, ...]"""
     folder: Path
@@ -87,8 +93,8 @@ class Planner:
         values = checked(self.task, contexts)
         mixtures, rewards = self.mixtures(values, limits, seed)
         trained = self.known.contexts[: self.known.training]
-        plans = solutions.judge(self.task, values, mixtures, rewards, limits, trained, samples, seed)
-        return Plans(self.setup.task, limits, plans, str(self.folder), self.task)
+        plans = ranking.rank(self.task, values, mixtures, rewards, limits, trained, samples, seed)
+        return _plans(self.task, self.setup, limits, plans, self.folder)
 
     def mixtures(self, contexts: np.ndarray, limits: Constraints, seed: int = 0) -> tuple[Mixture, np.ndarray]:
         """Mixtures [context, ...] for contexts [context, C], and expected rewards [context, component]."""
@@ -97,29 +103,33 @@ class Planner:
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
         learned = self.known.mixtures.means[: self.known.training].reshape(-1, self.task.promp.weights)
-        fixed = (key, self.task, self.setup.config, jnp.asarray(learned), self.ensembles)
+        fixed = (key, self.task, self.setup.settings, jnp.asarray(learned), self.ensembles)
         parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         return mixtures, np.asarray(rewards)
 
 
-def load(folder: str | Path, every: int = 1) -> Planner:
+def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...], folder: Path) -> Plans:
+    return Plans(setup.task, limits, plans, str(folder), setup.task_digest, task)
+
+
+def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> Planner:
     """A planner from the folder of a finished run.
 
-    every: replay every n-th ensemble only, the last one among them; 2 takes half the time.
+    every: replay every n-th ensemble only, the last one among them; 2 takes half the time. task: see `run.task_of`.
     """
     folder = Path(folder)
-    setup, task, known = run.load_policies(folder)
+    setup, loaded, known = run.load_policies(folder, task)
     if setup.method != "vigor" or not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
     run.read_result(folder)
-    shown = jax.ShapeDtypeStruct((1, task.promp.steps, task.features), jnp.float32)
-    like = jax.eval_shape(partial(density_ratio.initial, jax.random.key(0), setup.config.density_ratio), shown)
+    shown = jax.ShapeDtypeStruct((1, loaded.promp.steps, loaded.features), jnp.float32)
+    like = jax.eval_shape(partial(density_ratio.new_network, jax.random.key(0), setup.settings.density_ratio), shown)
     stored = checkpoints.load_networks(folder, like.parameters)
     iterations = jax.tree.leaves(stored)[0].shape[0]
     if not 1 <= every <= iterations:
         raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
-    return Planner(task, setup, known, thin(stored, every), folder)
+    return Planner(loaded, setup, known, thin(stored, every), folder)
 
 
 def thin(ensembles: Any, every: int) -> Any:
@@ -127,26 +137,26 @@ def thin(ensembles: Any, every: int) -> Any:
     return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
 
 
-def of_run(folder: Path) -> Plans:
-    """What a run learned for its own contexts, as plans; training contexts first."""
-    setup, task, known = run.load_policies(folder)
+def of_run(folder: Path, task: Task | str | None = None) -> Plans:
+    """Plans of what a run learned for its own contexts; training contexts first."""
+    setup, loaded, known = run.load_policies(folder, task)
     if not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}, which acts step by step and makes no plans")
-    limits = constraints.of_task(task)
+    limits = constraints.of_task(loaded)
     trained = known.contexts[: known.training]
-    plans = solutions.judge(task, known.contexts, known.mixtures, None, limits, trained)
-    return Plans(setup.task, limits, plans, str(folder), task)
+    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, limits, trained)
+    return _plans(loaded, setup, limits, plans, folder)
 
 
 def free_path(folder: Path) -> Path:
-    """Where the next plan of a run goes: plans/NUMBER.json in its folder."""
+    """Place of a run's next plan: plans/NUMBER.json in its folder."""
     number = 1
     while (path := folder / "plans" / f"{number}.json").exists():
         number += 1
     return path
 
 
-def save(made: Plans, folder: Path) -> Path:
+def keep(made: Plans, folder: Path) -> Path:
     """Write plans to the run's next free place, also where others write at the same moment; returns it."""
     path = free_path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,16 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from vigor.basics import files
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.basics.errors import UserError
 from vigor.evaluation.policies import Learned
-from vigor.planning.plans import Plans, Solution
 from vigor.reports import drawing
-from vigor.reports.drawing import FORBIDDEN
 from vigor.tasks.task import Task
 
 PANELS = 12
@@ -47,7 +44,7 @@ def traces(
     """
     shown = _shown(policies, contexts)
     plans = [_plans(task, policies, index, samples) for index in shown]
-    known = [_points(task, own) for own in demonstrations_joints or ()][: policies.training]
+    known = [link_points(task, own) for own in demonstrations_joints or ()][: policies.training]
     regions = [task.display.regions(policies.contexts[index]) for index in shown]
     outlines = [task.display.outlines(policies.contexts[index]) for index in shown]
     room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
@@ -99,7 +96,7 @@ def distances(
     if not names:
         raise UserError(f"{task.name} names no regions, so there are no distances to draw; give the task `regions`")
     known = [
-        [drawing.ranges(_points(task, own), region) for region in task.display.regions(context)]
+        [drawing.ranges(link_points(task, own), region) for region in task.display.regions(context)]
         for own, context in zip(demonstrations_joints or (), policies.contexts[: policies.training], strict=False)
     ]
     figure = Figure(figsize=(0.6 + 1.9 * max(len(shown), 3), 1.1 + 1.9 * len(names)), layout="constrained")
@@ -130,47 +127,6 @@ def distances(
     return figure
 
 
-def plans(made: Plans) -> Figure:
-    """Ranked solutions of every plan, a colour each, with drawn samples; the arm of the first of each of two kinds.
-
-    Solutions that fail or violate a constraint are dotted.
-    """
-    task, shown = made.load_task(), made.plans[:PANELS]
-    groups = [[_movements(task, own) for own in (plan.solutions, plan.samples)] for plan in shown]
-    regions = [task.display.regions(np.asarray(plan.context)) for plan in shown]
-    outlines = [task.display.outlines(np.asarray(plan.context)) for plan in shown]
-    room = [points for group in groups for points in group if len(points)]
-    figure, panels = drawing.panels([*room, *drawing.outline_points(outlines)], regions, 0.25)
-    for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
-        drawing.title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
-        drawing.draw_outlines(views[0][1], outlines[number])
-        ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
-        for axes, ax in views:
-            drawing.draw_regions(ax, axes, regions[number])
-            drawing.draw_keep_out(ax, axes, made.constraints.keep_out)
-            for sample, points in zip(plan.samples, drawn, strict=True):
-                drawing.draw_paths(ax, points[None, :, -1, axes], drawing.colour(ranks[sample.component]), 0.35)
-            for rank, (solution, points) in reversed(list(enumerate(zip(plan.solutions, means, strict=True)))):
-                path, width = points[:, -1, axes].T, 2.0 if len(views) == 1 else 1.4
-                if solution.holds:
-                    drawing.draw_mean(ax, path, rank, width)
-                else:
-                    ax.plot(*path, ":", color=drawing.colour(rank), linewidth=width, zorder=3)
-        first = {solution.group: rank for rank, solution in reversed(list(enumerate(plan.solutions)))}
-        for rank in sorted(first.values())[:2]:
-            drawing.draw_arm(views[0][1], means[rank], regions[number], drawing.colour(rank))
-        if all(solution.success is not None for solution in plan.solutions):
-            drawing.write_rates(views[0][1], np.array([solution.success for solution in plan.solutions]))
-    count = max(len(plan.solutions) for plan in shown)
-    keys = [drawing.key(f"solution {rank + 1}", drawing.colour(rank), 2.5) for rank in range(count)]
-    keys += drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
-    keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if made.constraints.keep_out else []
-    some = f", {len(shown)} of {len(made.plans)} contexts shown" if len(shown) < len(made.plans) else ""
-    note = "dotted: fails or violates a constraint\npercent: success of samples around it"
-    drawing.finish(figure, f"{task.name}: plans{some}", keys, note)
-    return figure
-
-
 def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joints: np.ndarray) -> Figure:
     """All demonstrations of each context, a colour each, and the arm of the first.
 
@@ -180,7 +136,7 @@ def demonstrations(task: Task, contexts: np.ndarray, context_of: np.ndarray, joi
     shown = demonstrated[:PANELS]
     if not len(shown):
         raise UserError("there are no demonstrations to draw; give at least one")
-    points = [_points(task, joints[context_of == index]) for index in shown]
+    points = [link_points(task, joints[context_of == index]) for index in shown]
     regions = [task.display.regions(contexts[index]) for index in shown]
     outlines = [task.display.outlines(contexts[index]) for index in shown]
     figure, panels = drawing.panels([*points, *drawing.outline_points(outlines)], regions)
@@ -259,7 +215,7 @@ def _name(policies: Learned, index: int) -> str:
     return f"training context {index + 1}" if test < 0 else f"test context {test + 1}"
 
 
-def _points(task: Task, joints: np.ndarray) -> np.ndarray:
+def link_points(task: Task, joints: np.ndarray) -> np.ndarray:
     """Points [..., T, points, 2 or 3] of joints [..., T, dimensions]."""
     return np.asarray(jax.jit(task.kinematics)(jnp.asarray(joints)))
 
@@ -267,15 +223,7 @@ def _points(task: Task, joints: np.ndarray) -> np.ndarray:
 def _plans(task: Task, policies: Learned, index: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Points [component, ..., T, points, 2 or 3] of the means of one context's components, and of samples of them."""
     _, means, drawn = policies.movements(task, slice(index, index + 1), samples, seed=0, steps=STEPS)
-    return _points(task, means[0]), _points(task, drawn[0])
-
-
-def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
-    """Points [n, T, points, 2 or 3] of solutions."""
-    if not solutions:
-        return np.zeros((0, STEPS, 1, 1))
-    weights = jnp.asarray([solution.movement for solution in solutions])
-    return _points(task, np.asarray(task.promp.rollout(weights, STEPS)))
+    return link_points(task, means[0]), link_points(task, drawn[0])
 
 
 def _different(means: np.ndarray, rates: np.ndarray) -> list[int]:

@@ -6,27 +6,25 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.summary import summarise
 from vigor.experiments import tables
 from vigor.experiments.runner import Progress as Cells
 from vigor.experiments.statistics import interval_words
 from vigor.experiments.store import Row
-from vigor.planning.plans import Plans
 from vigor.runs.run import Progress as Step
 from vigor.tasks import Task
 
-_ROWS = 20
+ROWS = 20
 """Most contexts that a table lists."""
 _SECONDS = 30.0
 """Between two lines of a log that counts."""
-_console = Console(highlight=False)
+console = Console(highlight=False)
 
 
 @contextmanager
@@ -40,14 +38,14 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    if not _console.is_terminal:
+    if not console.is_terminal:
         yield _log
         return
-    with Progress(*columns, console=_console) as bar:
+    with Progress(*columns, console=console) as bar:
         row = bar.add_task("compiling", total=None)
 
         def show(step: Step) -> None:
-            description = _figures(step) if step.test else "training" if step.iteration else "compiling"
+            description = _figures(step) if step.figures else "training" if step.iteration else "compiling"
             bar.update(row, description=description, completed=step.iteration, total=step.iterations)
 
         yield show
@@ -56,7 +54,7 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
 @contextmanager
 def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A function of how many are done and how many there are: a bar on a terminal, now and then a line in a log."""
-    if not _console.is_terminal:
+    if not console.is_terminal:
         printed = time.monotonic()
 
         def log(done: int, total: int) -> None:
@@ -68,7 +66,7 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield log
         return
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=_console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         row = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
@@ -76,7 +74,7 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def cells_bar() -> Iterator[Callable[[Cells], None]]:
     """A function that shows a benchmark's progress: a bar on a terminal, a plain line a cell in a log."""
-    if not _console.is_terminal:
+    if not console.is_terminal:
         begun = False
 
         def log(cells: Cells) -> None:
@@ -87,7 +85,7 @@ def cells_bar() -> Iterator[Callable[[Cells], None]]:
 
         yield log
         return
-    with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=_console) as bar:
+    with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=console) as bar:
         row = bar.add_task("", total=None)
 
         def show(cells: Cells) -> None:
@@ -110,9 +108,9 @@ def _log(step: Step) -> None:
 
 
 def _figures(step: Step) -> str:
-    if not step.test:
+    if not step.figures:
         return ""
-    return f"success: best {step.test['success_best']:.2f}, mixture {step.test['success_mixture']:.2f}"
+    return f"success: best {step.figures['success_best']:.2f}, mixture {step.figures['success_mixture']:.2f}"
 
 
 def results_table(result: dict[str, Any]) -> None:
@@ -133,7 +131,7 @@ def results_table(result: dict[str, Any]) -> None:
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
-    _console.print(table)
+    console.print(table)
 
 
 def benchmark_table(rows: Sequence[Row]) -> None:
@@ -152,12 +150,12 @@ def benchmark_table(rows: Sequence[Row]) -> None:
             interval_words(success.interval, 2),
             f"{group.summary('mixture').mean:.3f}",
         )
-    _console.print(table)
+    console.print(table)
 
 
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     """Numbers, success and variety of demonstrations by context."""
-    summary = demonstrations.summary(task, shown)
+    summary = summarise(task, shown)
     table = Table(
         title=f"{task.name}: {len(shown.context_of)} demonstrations, {escape(shown.source)}", title_justify="left"
     )
@@ -173,42 +171,6 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
             str(summary.solutions[i]),
             f"{summary.spread[i]:.2f}",
         )
-    _console.print(table)
+    console.print(table)
     rest = len(shown.contexts) - len(summary.contexts)
-    _console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")
-
-
-def plans_table(task: Task, made: Plans) -> None:
-    """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
-    few = len(made.plans) <= 3
-    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
-    table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
-    labels = [f"{region.label}\nclosest, end" for region in task.display.regions(np.asarray(made.plans[0].context))]
-    for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *made.constraints.names, "holds"):
-        table.add_column(name, justify="right")
-    for number, plan in enumerate(made.plans[:_ROWS], start=1):
-        for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
-            to_targets = (f"{away['closest']:.2f} {away['end']:.2f}" for away in solution.targets.values())
-            table.add_row(
-                str(number),
-                str(rank),
-                str(solution.group),
-                f"{solution.weight:.2f}",
-                "" if solution.reward is None else f"{solution.reward:.1f}",
-                "" if solution.success is None else f"{solution.success:.2f}",
-                *to_targets,
-                *(
-                    f"{solution.margins[name]:.3f}" if name in solution.margins else ""
-                    for name in made.constraints.names
-                ),
-                "yes" if solution.holds else "no",
-            )
-    _console.print(table)
-    _console.print("Targets: distance to the boundary, closest and at the end; limits: the smallest margin.")
-    if len(made.plans) > 1:
-        good = sum(plan.failure is None for plan in made.plans)
-        _console.print(f"{good} of {len(made.plans)} contexts have a solution that holds")
-    for number, plan in enumerate(made.plans[:_ROWS], start=1):
-        for said in (plan.warning, plan.failure and f"fails: {plan.failure}"):
-            if said:
-                _console.print(f"context {number}: {said}")
+    console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")

@@ -82,6 +82,13 @@ def network_parts(folder: Path) -> list[Path]:
     return sorted((folder / PARTS).glob("[0-9]*.safetensors"), key=lambda part: int(part.stem))
 
 
+def forget_networks_after(folder: Path, done: int) -> None:
+    """Remove networks of later iterations, written just before a run was killed; they are made again."""
+    for part in network_parts(folder):
+        if int(part.stem) > done:
+            part.unlink()
+
+
 def load_networks(folder: Path, like: Any) -> Any:
     """The networks of all iterations of a finished run, [iteration, network, ...] in half precision.
 

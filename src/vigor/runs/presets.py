@@ -53,7 +53,8 @@ def preset(task: Task | str, name: Preset = "default", method_name: str = "vigor
     task = load_task(task) if isinstance(task, str) else task
     values = dict(task.settings.get(("default", method_name), _ANY_TASK.get(method_name, {})))
     if name == "paper":
-        values |= _PAPER.get(method_name, {}) | task.settings.get(("paper", method_name), {})
+        values |= _PAPER.get(method_name, {})
+        values |= task.settings.get(("paper", method_name), {})
     return with_values(method(method_name).settings(), **values)
 
 

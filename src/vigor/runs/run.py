@@ -1,72 +1,39 @@
-"""A run and the folder it leaves: settings, checkpoints, evaluations, figures, results.
+"""A run and the folder it leaves: its setup, its task and demonstrations, checkpoints, evaluations, the result.
 
 A run killed at any moment goes on from its last checkpoint and ends with exactly the result of one left alone: every
 random number comes from the seed and the iteration, evaluations happen at fixed iterations, and a checkpoint is one
-file that is written whole.
+file that is written whole. The folder can be moved: it has a copy of everything that the run was begun with.
 """
 
-import dataclasses
-import hashlib
 import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from vigor.basics import files, locks
-from vigor.basics.errors import UserError
+from vigor.basics.errors import Notice, UserError
 from vigor.basics.version import __version__
-from vigor.demonstrations import dataset as demonstrations
-from vigor.demonstrations import preprocessing as recordings
-from vigor.demonstrations.dataset import Demonstrations, Split
+from vigor.demonstrations import dataset
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import evaluation, policies
+from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
-from vigor.learning import algorithm
 from vigor.runs import checkpoints
-from vigor.runs.methods import Method, method
-from vigor.tasks import Task, absolute, check_stored, load_task
+from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
+from vigor.runs.training import EVERY, Training
+from vigor.tasks import TASKS, Task, absolute, load_stored, load_task, trust
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
-LOCK = ".lock"
-"""File that is there while a process trains."""
-EVERY = 10
-"""Iterations from one evaluation and checkpoint to the next."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """Everything needed to repeat a run: `config.json`."""
-
-    task: str
-    """A task's name, or path/to/file.py:NAME."""
-    demos: str | None = None
-    """Folder with demonstrations; without one, those that come with the task, or that it generates."""
-    method: str = "vigor"
-    seed: int = 0
-    train_contexts: int = 6
-    test_contexts: int | list[list[float]] = 6
-    """How many, or their values."""
-    demos_per_context: int = 5
-    descriptors: str = "geometric"
-    raw: bool = False
-    """Learn from the recordings themselves instead of the ProMPs fitted to them."""
-    config: Any = field(default_factory=algorithm.Config)
-    """The method's settings."""
-    command: str = ""
-    version: str = __version__
-    date: str = ""
-    fingerprint: str = ""
-    """Of the demonstrations and of the task's file, so that a run is not continued with others."""
+DEMONSTRATIONS, TASK_FILE, LOCK = "demonstrations", "task.py", ".lock"
 
 
 class Interrupted(Exception):
@@ -75,113 +42,131 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress display shows."""
+    """Progress of a run, for a display."""
 
     iteration: int
     iterations: int
     seconds: float
-    test: dict[str, Any]
-    """The last evaluation's figures."""
+    figures: dict[str, Any]
+    """Figures of the last evaluation; empty before the first."""
 
 
-def prepare(setup: Setup) -> tuple[Task, Demonstrations, Split]:
-    """Load what a run needs and check that it fits together."""
-    task = load_task(setup.task).with_descriptors(setup.descriptors)
-    if setup.demos is not None:
-        shown = demonstrations.load(Path(setup.demos), task)
-    elif task.source.shipped is not None:
-        shown = demonstrations.load(task.source.shipped, task)
-    elif task.source.generate is not None:
-        shown = recordings.generate(task, seed=0)
-    else:
-        raise UserError(f"{task.name} has no demonstrations of its own; give some with --demos DIR")
-    test = setup.test_contexts
-    split = demonstrations.split(
-        shown,
-        task,
-        setup.seed,
-        setup.train_contexts,
-        test if isinstance(test, int) else np.asarray(test, float),
-        setup.demos_per_context,
-    )
-    return task, shown, split
+Report = Callable[[Progress], None]
 
 
-def train(setup: Setup, folder: Path, report: Callable[[Progress], None] = lambda progress: None) -> dict[str, Any]:
-    """Start a run in a new folder; returns its result."""
+def _silent(progress: Progress) -> None:
+    """Report nothing."""
+
+
+def train(
+    setup: Setup,
+    folder: Path,
+    report: Report = _silent,
+    task: Task | None = None,
+    demonstrations: Demonstrations | None = None,
+) -> dict[str, Any]:
+    """Start a run in a new folder; returns its result. Task and demonstrations are those of the setup unless given."""
     claim(folder)
-    setup = dataclasses.replace(setup, task=absolute(setup.task))
-    prepared = prepare(setup)
-    # Settings that do not fit together show here, before there is a folder.
-    way = method(setup.method)
-    jax.eval_shape(partial(way.start, prepared[0], setup.config), _data(way, setup, prepared))
-    setup = dataclasses.replace(setup, fingerprint=fingerprint(setup, prepared[1]))
+    setup = replace(setup, task=absolute(setup.task))
+    training, file = Training([prepare(setup, task, demonstrations)]), Path(setup.task.rpartition(":")[0])
+    own = training.prepared[0]
+    setup = replace(
+        setup,
+        fingerprint=fingerprint(setup, own.demonstrations),
+        task_digest=trust.digest(file) if file.is_file() else "",
+    )
+    training.prepared = [own._replace(setup=setup)]
     folder.mkdir(parents=True, exist_ok=True)
+    dataset.save(own.demonstrations, folder / DEMONSTRATIONS)
+    if setup.task_digest:
+        files.write_text(folder / TASK_FILE, file.read_text(encoding="utf-8"))
     try:
-        files.write_json(folder / CONFIG, dataclasses.asdict(setup), new=True)
+        files.write_json(folder / CONFIG, setup_to_json(setup), new=True)
     except FileExistsError:
         raise UserError(f"another process has just begun a run in {folder}; choose another --out") from None
     with _alone(folder):
-        return _carry_on(setup, folder, prepared, report)
+        return _carry_on(folder, training, report)
 
 
-def _data(way: Method, setup: Setup, prepared: tuple[Task, Demonstrations, Split]) -> Any:
-    """What the method learns from, as a batch of one run."""
-    return batch(way, [setup], [prepared])
-
-
-def batch(way: Method, setups: Sequence[Setup], prepared: Sequence[tuple[Task, Demonstrations, Split]]) -> Any:
-    """What a method learns from, as a batch of runs that differ in their seeds alone."""
-    problems = [
-        algorithm.problem(task, shown, split, setup.seed, setup.raw)
-        for setup, (task, shown, split) in zip(setups, prepared, strict=True)
-    ]
-    return way.prepare(prepared[0][0], setups[0].config, jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems))
-
-
-def fingerprint(setup: Setup, shown: Demonstrations) -> str:
-    """Of the demonstrations and of the task's file."""
-    digest = hashlib.sha256()
-    learned_from = shown.recordings if setup.raw and shown.recordings else (shown.weights,)
-    for array in (shown.contexts, shown.context_of, *learned_from):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    file = Path(setup.task.rpartition(":")[0])
-    if file.is_file():
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def _prepare_again(setup: Setup, folder: Path) -> tuple[Task, Demonstrations, Split]:
-    """What a run in a folder was begun with, or a sentence about what has changed."""
-    try:
-        prepared = prepare(setup)
-    except UserError as error:
-        raise UserError(f"the run in {folder} needs what it was begun with: {error}") from None
-    if setup.fingerprint and setup.fingerprint != fingerprint(setup, prepared[1]):
-        raise UserError(
-            f"the demonstrations or the task file of the run in {folder} have changed since it began; put the old ones "
-            "back or start a new run"
-        )
-    return prepared
-
-
-def claim(folder: Path) -> None:
-    """Refuse a folder that holds anything already."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file; choose another --out")
-    if (folder / CONFIG).exists():
-        raise UserError(f"{folder} already holds a run; continue it with --resume {folder} or choose another --out")
-    if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"{folder} is not empty; choose another --out")
-
-
-def resume(folder: Path, report: Callable[[Progress], None] = lambda progress: None) -> dict[str, Any]:
+def resume(folder: Path, report: Report = _silent, task: Task | str | None = None) -> dict[str, Any]:
     """Continue a run; returns its result. A finished run is left as it is."""
     setup = load_setup(folder)
     if (folder / RESULT).exists():
         return read_result(folder)
     with _alone(folder):
-        return _carry_on(setup, folder, _prepare_again(setup, folder), report)
+        return _carry_on(folder, Training([prepare_again(setup, folder, task)]), report)
+
+
+def claim(folder: Path) -> None:
+    """Refuse a folder that holds anything but what a run leaves that was killed before it began."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another --out")
+    if (folder / CONFIG).exists():
+        raise UserError(f"{folder} already holds a run; continue it with --resume {folder} or choose another --out")
+    begun = (DEMONSTRATIONS, TASK_FILE, LOCK)
+    if folder.exists() and any(item.name not in begun and not files.is_leftover(item) for item in folder.iterdir()):
+        raise UserError(f"{folder} is not empty; choose another --out")
+
+
+# What a run has in its folder
+
+
+def load_setup(folder: Path) -> Setup:
+    """The setup of the run in a folder."""
+    if not (folder / CONFIG).exists():
+        raise UserError(f"{folder} holds no run; name a folder that `vigor train` wrote")
+    try:
+        return setup_from_json(files.read_json(folder / CONFIG))
+    except UserError as error:
+        raise UserError(f"{folder / CONFIG} is damaged or of another version of vigor: {error}") from None
+
+
+def task_of(folder: Path, setup: Setup, task: Task | str | None = None) -> Task:
+    """The task of a run, with the descriptors it learned from.
+
+    task: the task itself, or where it is; if its file is another one than the run was begun with, that is said. Without
+    it the run's own is loaded, if no program has to be run for it that was never run before: see `vigor.tasks.trust`.
+    """
+    if task is None:
+        copy = folder / TASK_FILE
+        loaded = load_stored(setup.task, setup.task_digest, (copy,), folder / CONFIG)
+        file = Path(setup.task.rpartition(":")[0])
+        if setup.task_digest and file.is_file() and trust.digest(file) != setup.task_digest:
+            _say(f"{file} has changed since the run in {folder} began; the run's own copy of it is used")
+        return loaded.with_descriptors(setup.descriptors)
+    loaded = load_task(task)
+    file = Path(loaded.origin.rpartition(":")[0])
+    if setup.task_digest and loaded.origin and trust.digest(file) != setup.task_digest:
+        _say(f"{file} is not the file that the run in {folder} was begun with; it is used as you asked")
+    if setup.task in TASKS and loaded.name != setup.task:
+        raise UserError(f"the run in {folder} is of {setup.task}, not of {loaded.name}")
+    return loaded.with_descriptors(setup.descriptors)
+
+
+def _say(sentence: str) -> None:
+    warnings.warn(sentence, Notice, stacklevel=3)
+
+
+def prepare_again(setup: Setup, folder: Path, task: Task | str | None = None) -> Prepared:
+    """What a run in a folder was begun with, or a sentence about what is missing."""
+    try:
+        loaded = task_of(folder, setup, task)
+        prepared = prepare(setup, loaded, dataset.load(folder / DEMONSTRATIONS, loaded))
+    except UserError as error:
+        raise UserError(f"the run in {folder} needs what it was begun with: {error}") from None
+    return prepared
+
+
+def load_policies(folder: Path, task: Task | str | None = None) -> tuple[Setup, Task, Learned]:
+    """Setup, task and policies of a run, as far as it has got."""
+    setup = load_setup(folder)
+    if not (folder / POLICIES).exists():
+        what = "has lost its policies.npz; train it again" if (folder / RESULT).exists() else "has no policies yet"
+        raise UserError(f"the run in {folder} {what}")
+    loaded, learned = task_of(folder, setup, task), policies.load(folder / POLICIES)
+    if not learned.fits(loaded):
+        raise UserError(f"{folder / POLICIES} does not fit {loaded.name}; it belongs to another task")
+    return setup, loaded, learned
 
 
 def read_result(folder: Path) -> dict[str, Any]:
@@ -194,110 +179,96 @@ def read_result(folder: Path) -> dict[str, Any]:
     return result
 
 
-def load_setup(folder: Path) -> Setup:
-    """The settings of the run in a folder."""
-    if not (folder / CONFIG).exists():
-        raise UserError(f"{folder} holds no run; name a folder that `vigor train` wrote")
-    values = files.read_json(folder / CONFIG)
+def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
+    """Evaluations in their order, up to an iteration if one is given."""
+    path = folder / METRICS
+    if not path.exists():
+        return []
     try:
-        setup = Setup(**{**values, "config": _settings(method(values["method"]).settings, values["config"])})
-        for name, kind in get_type_hints(Setup).items():
-            # A list of test contexts is checked where it is used.
-            if name not in ("config", "test_contexts") and not isinstance(getattr(setup, name), kind):
-                raise TypeError(f"{name} is {getattr(setup, name)!r}")
-        if not isinstance(setup.test_contexts, int | list):
-            raise TypeError(f"test_contexts is {setup.test_contexts!r}")
-        check_stored(setup.task, folder / CONFIG)
-        return setup
-    except (TypeError, KeyError, ValueError, AttributeError, UserError) as error:
-        raise UserError(f"{folder / CONFIG} is damaged or of another version of vigor: {error}") from None
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return [row for row in rows if done is None or row["iteration"] <= done]
+    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is damaged: {error}; delete it to go on without the curves so far") from None
 
 
-def _settings(kind: type, values: dict[str, Any]) -> Any:
-    """A dataclass, with those in it, from what `dataclasses.asdict` and JSON made of it."""
-    kinds = get_type_hints(kind)
-    nested = {name: kinds[name] for name in values if dataclasses.is_dataclass(kinds.get(name))}
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    for name, value in plain.items():
-        allowed = {int: (int,), bool: (bool,), float: (int, float)}.get(kinds.get(name, Any))
-        if allowed and type(value) not in allowed:
-            raise TypeError(f"{name} is {value!r}")
-    return kind(**plain | {name: _settings(part, values[name]) for name, part in nested.items()})
+# Training
 
 
-def _carry_on(
-    setup: Setup, folder: Path, prepared: tuple[Task, Demonstrations, Split], report: Callable[[Progress], None]
-) -> dict[str, Any]:
-    task, shown, split = prepared
-    way, config = method(setup.method), setup.config
-    steps, data = way.steps(config), _data(way, setup, prepared)
-    states = way.start(task, config, data)
-    states, seconds = checkpoints.load(folder, states)
-    done = int(states.iteration[0])
-    for part in checkpoints.network_parts(folder):
-        if int(part.stem) > done:  # Written just before the run was killed; made again now.
-            part.unlink()
-    metrics = _read_metrics(folder, done)
-    last = (metrics[-1]["test"] or metrics[-1]["train"]) if metrics else {}
-    begun = time.perf_counter() - seconds
+def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
+    """Train from the last checkpoint to the end; returns the result."""
+    states, seconds = checkpoints.load(folder, training.start())
+    done, begun = int(states.iteration[0]), time.perf_counter() - seconds
+    checkpoints.forget_networks_after(folder, done)
+    metrics, judged, fresh = read_metrics(folder, done), None, []
+
+    def progress() -> Progress:
+        last = (metrics[-1]["test"] or metrics[-1]["train"]) if metrics else {}
+        return Progress(done, training.steps, time.perf_counter() - begun, last)
+
+    report(progress())
     with _interruptible() as interrupted:
-        while done < steps:
-            report(Progress(done, steps, time.perf_counter() - begun, last))
-            stop = min(steps, done - done % EVERY + EVERY)
-            networks = []
-            while done < stop and not interrupted.is_set():
-                # On a CPU an iteration takes long enough to be shown, and an interrupt is heard after it.
-                count = 1 if jax.default_backend() == "cpu" else stop - done
-                states, ensembles = way.advance(task, config, data, states, count)
-                if ensembles is not None:
-                    networks.append(jax.tree.map(lambda leaf, count=count: leaf[:count, 0], ensembles))
-                done = int(states.iteration[0])
-                if done < stop:
-                    report(Progress(done, steps, time.perf_counter() - begun, last))
-            if done == stop:
-                current = policies_of(split, way.policies(task, config, data, states))
-                judged = evaluation.evaluate(task, current)
-                row = {
-                    "iteration": done,
-                    "seconds": time.perf_counter() - begun,
-                    **{name: _without_contexts(part) for name, part in _parts(judged).items()},
-                }
-                metrics.append(row)
-                last = row["test"] or row["train"]
-                try:
-                    lines = [json.dumps(row, allow_nan=False) + "\n" for row in metrics]
-                except ValueError:
-                    raise UserError(f"training has diverged by iteration {done}; lower --learning-rate") from None
-                files.write_text(folder / METRICS, "".join(lines))
+        for done, after, networks in training.advance(states):
+            states = after
+            if networks is not None:
+                fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
+            due = done % EVERY == 0 or done == training.steps
+            if due:
+                current = training.policies(states)[0]
+                judged = evaluation.evaluate(training.task, current)
+                metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
+                _write_metrics(folder, metrics)
                 current.save(folder / POLICIES)
-            if networks:
-                checkpoints.keep_networks(folder, done, networks)
-            checkpoints.save(folder, states, time.perf_counter() - begun)
-            if interrupted.is_set() and done < steps:
-                raise Interrupted(f"stopped after {done} of {steps} iterations")
-    seconds = time.perf_counter() - begun
-    report(Progress(done, steps, seconds, last))
+            if due or interrupted.is_set():
+                if fresh:
+                    checkpoints.keep_networks(folder, done, fresh)
+                    fresh = []
+                checkpoints.save(folder, states, time.perf_counter() - begun)
+            report(progress())
+            if interrupted.is_set() and done < training.steps:
+                raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
-    learned = policies_of(split, way.policies(task, config, data, states))
-    return _finish(setup, folder, task, shown, learned, steps, seconds)
+    if judged is None:  # The run was killed after its last step.
+        judged = evaluation.evaluate(training.task, training.policies(states)[0])
+    result = _result(training.prepared[0], judged, training.steps, time.perf_counter() - begun)
+    files.write_json(folder / RESULT, result)
+    return result
 
 
-def policies_of(split: Split, learned: Any, number: int = 0) -> Learned:
-    """What one run of a batch has learned."""
-    contexts = np.concatenate([split.train_contexts, split.test_contexts])
-    return policies.of(contexts, len(split.train_contexts), jax.tree.map(lambda leaf: leaf[number], learned))
+def _means(judged: Evaluation) -> dict[str, Any]:
+    """Figures of training and test contexts, without those of each context."""
+    parts = {"train": judged.train, "test": judged.test}
+    return {
+        name: {figure: value for figure, value in part.items() if figure != "contexts"} for name, part in parts.items()
+    }
 
 
-def _parts(judged: evaluation.Evaluation) -> dict[str, Any]:
-    return {"train": judged.train, "test": judged.test}
+def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:
+    try:
+        lines = [json.dumps(row, allow_nan=False) + "\n" for row in metrics]
+    except ValueError:
+        done = metrics[-1]["iteration"]
+        raise UserError(f"training has diverged by iteration {done}; lower --learning-rate") from None
+    files.write_text(folder / METRICS, "".join(lines))
 
 
-def _without_contexts(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in part.items() if name != "contexts"}
+def _result(prepared: Prepared, judged: Evaluation, steps: int, seconds: float) -> dict[str, Any]:
+    return {
+        "task": prepared.task.name,
+        "method": prepared.setup.method,
+        "seed": prepared.setup.seed,
+        "demos": prepared.demonstrations.source,
+        "iterations": steps,
+        "seconds": seconds,
+        "device": jax.devices()[0].device_kind,
+        "version": __version__,
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "train": judged.train,
+        "test": judged.test,
+    }
 
 
 @contextmanager
-def _alone(folder: Path):
+def _alone(folder: Path) -> Iterator[None]:
     """Refuse to train in a folder that another process trains in."""
     lock = locks.take(folder / LOCK)
     if lock is None:
@@ -310,20 +281,8 @@ def _alone(folder: Path):
         locks.drop(lock)
 
 
-def _read_metrics(folder: Path, done: int) -> list[dict[str, Any]]:
-    """Evaluations up to an iteration; later ones are made again."""
-    path = folder / METRICS
-    if not path.exists():
-        return []
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [row for row in rows if row["iteration"] <= done]
-    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is damaged: {error}; delete it to go on without the curves so far") from None
-
-
 @contextmanager
-def _interruptible():
+def _interruptible() -> Iterator[threading.Event]:
     """An event that Ctrl-C sets; a second Ctrl-C interrupts at once."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -331,7 +290,7 @@ def _interruptible():
         return
     before = signal.getsignal(signal.SIGINT)
 
-    def handle(number, frame):
+    def handle(number: int, frame: Any) -> None:
         event.set()
         signal.signal(signal.SIGINT, before)
 
@@ -340,77 +299,3 @@ def _interruptible():
         yield event
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-# Results
-
-
-def _finish(
-    setup: Setup,
-    folder: Path,
-    task: Task,
-    shown: Demonstrations,
-    learned: Learned,
-    steps: int,
-    seconds: float,
-) -> dict[str, Any]:
-    judged = evaluation.evaluate(task, learned)
-    learned.save(folder / POLICIES)
-    result = {
-        "task": task.name,
-        "method": setup.method,
-        "seed": setup.seed,
-        "demos": shown.source,
-        "iterations": steps,
-        "seconds": seconds,
-        "device": jax.devices()[0].device_kind,
-        "version": __version__,
-        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
-        **_parts(judged),
-    }
-    files.write_json(folder / RESULT, result)
-    return result
-
-
-def load_policies(folder: Path) -> tuple[Setup, Task, Learned]:
-    """What a run has learned so far."""
-    setup = load_setup(folder)
-    if not (folder / POLICIES).exists():
-        what = "has lost its policies.npz; train it again" if (folder / RESULT).exists() else "has no policies yet"
-        raise UserError(f"the run in {folder} {what}")
-    task, learned = load_task(setup.task).with_descriptors(setup.descriptors), policies.load(folder / POLICIES)
-    if not learned.fits(task):
-        raise UserError(f"{folder / POLICIES} does not fit {task.name}; it belongs to another task")
-    return setup, task, learned
-
-
-def draw(folder: Path) -> Path:
-    """Figures and `report.html` of a finished run; returns the report's path."""
-    from vigor.reports import figures
-    from vigor.reports.page import write_report
-
-    setup, task, learned = load_policies(folder)
-    read_result(folder)
-    _, shown, split = _prepare_again(setup, folder)
-    joints = demonstrations.trajectories(task, shown)
-    seen = [joints[rows] for rows in split.demonstrations]
-    judged = evaluation.evaluate(task, learned)
-    metrics = _read_metrics(folder, method(setup.method).steps(setup.config))
-    if metrics:
-        figures.save(figures.learning_curves(metrics, task), folder / "figures" / "learning_curves.png")
-    for name, rows in {
-        "train": range(learned.training),
-        "test": range(learned.training, len(learned.contexts)),
-    }.items():
-        if len(rows):
-            traces = figures.traces(task, learned, seen, contexts=rows, success=judged.success)
-            figures.save(traces, folder / "figures" / f"traces_{name}.png")
-            if name == "test" and task.display.regions(learned.contexts[0]):
-                distances = figures.distances(task, learned, seen, contexts=rows)
-                figures.save(distances, folder / "figures" / f"distances_{name}.png")
-            if name == "test" and task.display.pictures is not None:
-                means = learned.movements(task, slice(rows.start, rows.stop), samples=1, seed=0).means
-                made = task.display.pictures(learned.contexts[rows.start :], means, judged.success[rows.start :])
-                for title, figure in made.items():
-                    figures.save(figure, folder / "figures" / f"{title}.png")
-    return write_report(folder)

@@ -1,13 +1,15 @@
-"""The tasks that come with the package, and tasks that users write in files of their own."""
+"""Tasks: those that come with the package, and those that users write in files of their own."""
 
+import ast
 import importlib
-import importlib.util
 import sys
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from vigor.basics.errors import UserError
+from vigor.basics.errors import UserError, near_misses
+from vigor.tasks import trust
 from vigor.tasks.check import check
 from vigor.tasks.task import Arm, Display, Judge, Outline, Region, Source, Task
 
@@ -28,23 +30,64 @@ __all__ = [
     "Source",
     "Task",
     "absolute",
-    "check_stored",
+    "load_stored",
     "load_task",
 ]
 
 
-def load_task(reference: str) -> Task:
-    """A task by name, or `path/to/file.py:NAME` for a task of the user's own, which is checked."""
+def load_task(reference: str | Task) -> Task:
+    """A task by name, or `path/to/file.py:NAME` for a task of the user's own, which is checked.
+
+    Naming a file confirms its content: see `vigor.tasks.trust`. A task itself is returned as it is.
+    """
+    if isinstance(reference, Task):
+        return reference
     if reference in TASKS:
         return importlib.import_module(TASKS[reference]).TASK
     path, colon, name = reference.rpartition(":")
+    if not colon and reference.endswith(".py") and Path(reference).is_file():
+        raise UserError(f"say which task of {reference} is meant: {reference}:{_names(Path(reference))}")
     if not colon or not path.endswith(".py"):
         raise UserError(
-            f"there is no task {reference!r}; name one of {', '.join(TASKS)}, or path/to/file.py:NAME for your own"
+            f"there is no task {reference!r}{near_misses(reference, TASKS)}; name one of {', '.join(TASKS)}, or "
+            "path/to/file.py:NAME for your own"
         )
     if not Path(path).is_file():
         raise UserError(f"{path} does not exist; name a Python file that defines your task")
-    return _own(path, name, Path(path).stat().st_mtime_ns, str(Path.cwd()))
+    trust.confirm(Path(path))
+    task = _own(path, name, trust.digest(Path(path)), str(Path.cwd()))
+    return replace_origin(task, f"{Path(path).resolve()}:{name}")
+
+
+def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: Path) -> Task:
+    """The task that a stored run or plan refers to, without running anything that the user has not asked for.
+
+    reference: a name, or path:NAME of a file whose SHA-256 was `content`; copies: other places of that file; where: the
+    file that refers to it. A file is run only if its content was confirmed before, and then alone: nothing that lies
+    beside it can be imported.
+    """
+    if reference in TASKS:
+        return load_task(reference)
+    path, colon, name = reference.rpartition(":")
+    if not colon:
+        raise UserError(f"{where} is of the task {reference}, which is in no file; give the task itself")
+    places = [place for place in (Path(path), *copies) if place.is_file()]
+    same = [place for place in places if trust.digest(place) == content]
+    if same and trust.is_confirmed(content):
+        return replace_origin(_own(str(same[0]), name, content, None), reference)
+    if same:
+        raise UserError(
+            f"{where} needs the task in {same[0]}, a program that you have not run before; read it, and if you trust "
+            f"it give --task {same[0]}:{name}"
+        )
+    state = "has changed since" if places else "is not there"
+    raise UserError(f"{where} needs its task {path}, which {state}; give --task FILE:NAME")
+
+
+@lru_cache(maxsize=64)
+def replace_origin(task: Task, origin: str) -> Task:
+    """The task with the reference it was loaded by; the same object for the same reference."""
+    return replace(task, origin=origin)
 
 
 def absolute(reference: str) -> str:
@@ -53,20 +96,18 @@ def absolute(reference: str) -> str:
     return f"{Path(path).resolve()}:{name}" if colon and Path(path).is_file() else reference
 
 
-def check_stored(reference: str, where: Path) -> None:
-    """Refuse a task that a file names by a relative path: who sent the file may have sent a program beside it."""
-    if ":" in reference and not Path(reference).is_absolute():
-        raise UserError(f"{where} names its task {reference!r}; only files by their whole path are run")
-
-
 @lru_cache(maxsize=64)
-def _own(path: str, name: str, changed: int, within: str) -> Task:
-    """A user's task as its file defines it; run and checked again only when the file has changed."""
-    task = getattr(_module(Path(path)), name, None)
+def _own(path: str, name: str, content: str, within: str | None) -> Task:
+    """A user's task as its file defines it; run and checked again only when the file has changed.
+
+    content: SHA-256 of the file, so that nothing else is run; within: the working folder, so that relative paths in the
+    file mean the same; None to run the file by itself.
+    """
+    task = getattr(_module(Path(path), content, alone=within is None), name, None)
     if task is None:
-        raise UserError(f"{path} defines no {name}; name the variable that holds the task after the colon")
+        raise UserError(f"{path} defines no {name}; it has {_names(Path(path))}")
     if not isinstance(task, Task):
-        raise UserError(f"{name} in {path} is a {type(task).__name__}; it must be an instance of vigor.tasks.Task")
+        raise UserError(f"{name} in {path} is a {type(task).__name__}; it must be an instance of vigor.Task")
     try:
         check(task)
     except UserError as error:
@@ -74,19 +115,39 @@ def _own(path: str, name: str, changed: int, within: str) -> Task:
     return task
 
 
-def _module(path: Path) -> ModuleType:
+def _names(path: Path) -> str:
+    """Names of the tasks that a file defines, by its text; it is not run."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError):
+        return "NAME"
+    found = [
+        target.id
+        for item in body
+        if isinstance(item, ast.Assign) and isinstance(item.value, ast.Call)
+        for target in item.targets
+        if isinstance(target, ast.Name) and "Task" in ast.unparse(item.value.func)
+    ]
+    return " or ".join(found) or "NAME"
+
+
+def _module(path: Path, content: str, alone: bool) -> ModuleType:
+    """The file as a module, made of just the bytes that were looked at: no compiled copy beside it is used."""
+    source = path.read_bytes()
+    if trust.digest_of(source) != content:
+        raise UserError(f"{path} has changed just now; try again")
     name = f"vigor_user_task_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module
     beside = str(path.parent.resolve())
-    sys.path.insert(0, beside)
+    if not alone:
+        sys.path.insert(0, beside)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source, str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         raise UserError(f"{path} cannot be run: {type(error).__name__}: {error}") from None
     finally:
-        sys.path.remove(beside)
+        if not alone:
+            sys.path.remove(beside)
     return module

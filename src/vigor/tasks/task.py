@@ -81,6 +81,8 @@ class Display:
     pictures: Callable[[np.ndarray, np.ndarray, np.ndarray], Mapping[str, Any]] | None = None
     """Further figures of a report by name, from contexts [context, C], the means [context, component, T, dimensions] of
     their components, and the components' success [context, component]."""
+    captions: Mapping[str, str] = field(default_factory=dict)
+    """Captions of these figures by name."""
     stage: Callable[["Task"], Any] | None = None
     """The task as the studio shows it: a `vigor.tasks.stage.Stage`; None if it has none."""
 

@@ -82,6 +82,11 @@ def outcomes(contexts: np.ndarray, means: np.ndarray, success: np.ndarray) -> di
     return made
 
 
+CAPTIONS = {
+    "planned_and_executed": "Plans of the components in the test context that goes best, and what the rod does.",
+    "final_states": "Where the box ends with the best component of each test context; the goal is green.",
+}
+
 TASK = Task(
     name="box-pusher",
     promp=PROMP,
@@ -102,7 +107,7 @@ TASK = Task(
         shipped=Path(__file__).parent / "demonstrations",
         group=geometry.sign_combination,
     ),
-    display=Display(outlines=outlines, pictures=outcomes, film=film),
+    display=Display(outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film),
     # Of the arm only the rod reaches down to the table.
     arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
     settings=SETTINGS,

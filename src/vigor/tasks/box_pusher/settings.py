@@ -1,6 +1,8 @@
 """Settings of the box pusher by preset and method; the paper's are those of its appendix E."""
 
-SETTINGS = {
+from typing import Any
+
+SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {"samples": 30, "layers": 2, "width": 32, "kernel": 7, "learning_rate": 5e-4},
     ("paper", "vigor"): {"layers": 4, "width": 128},
     ("default", "em-drex"): {"layers": 4, "width": 64, "kernel": 7},

@@ -55,7 +55,7 @@ def film(path: Path, joints: np.ndarray, context: np.ndarray, keep_out: Sequence
     write(path, joints, regions(context), keep_out)
 
 
-SETTINGS = {
+SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {
         "samples": 70,
         "misplaced": 0.3,

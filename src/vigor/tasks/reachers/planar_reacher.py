@@ -1,5 +1,7 @@
 """A planar arm with 5 joints passes through a first circle and ends in a second (paper, section 5 and appendix C.1)."""
 
+from typing import Any
+
 import numpy as np
 
 from vigor.motion.descriptors import squared_acceleration, squared_velocity
@@ -36,7 +38,7 @@ def postures(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.concatenate([base, curl + rng.normal(0.0, 0.2, (count, 3))], axis=1)
 
 
-SETTINGS = {
+SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5, "near": (0.5, 0.5)},
     ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 5},
     ("paper", "em-drex"): {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},

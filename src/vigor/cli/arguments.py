@@ -1,0 +1,48 @@
+"""Types of arguments that several commands have, and what they do with them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from tyro.conf import arg
+
+from vigor.basics import files
+from vigor.basics.errors import UserError
+
+TaskName = Annotated[str, arg(metavar="TASK")]
+TaskOfRun = Annotated[str | None, arg(metavar="TASK")]
+"""Task of a run or a plan, where its own cannot be loaded."""
+RunFolder = Annotated[Path, arg(metavar="RUN")]
+PlanFile = Annotated[Path, arg(metavar="PLAN")]
+Folder = Annotated[Path, arg(metavar="DIR")]
+Numbers = Annotated[tuple[float, ...], arg(metavar="NUMBER ...")]
+MaybeFile = Annotated[Path | None, arg(metavar="FILE")]
+MaybeFolder = Annotated[Path | None, arg(metavar="DIR")]
+
+
+def read_contexts(path: Path, width: int) -> np.ndarray:
+    """Contexts [n, width] of a .csv, .npy or .npz file."""
+    values = files.read_table(path)
+    if values.dtype.kind not in "iuf" or values.ndim != 2 or values.shape[1] != width or not len(values):
+        raise UserError(f"{path} must hold real numbers [contexts, {width}]; its shape is {values.shape}")
+    if not np.all(np.isfinite(values)):
+        raise UserError(f"{path} must hold finite numbers")
+    return values.astype(float)
+
+
+def read_plans(path: Path, task: str | None) -> Any:
+    """Plans of a file, or of a run's folder."""
+    from vigor.planning import planner
+    from vigor.planning.plans import Plans
+
+    return planner.of_run(path, task) if path.is_dir() else Plans.load(path, task)
+
+
+def chosen(plans: Any, context: int, solution: int) -> tuple[Any, Any]:
+    """A plan and a solution by number, counted from 1."""
+    if not 1 <= context <= len(plans):
+        raise UserError(f"--context must be from 1 to {len(plans)}, not {context}")
+    ranked = plans[context - 1].solutions
+    if not 1 <= solution <= len(ranked):
+        raise UserError(f"--solution must be from 1 to {len(ranked)}, not {solution}")
+    return plans[context - 1], ranked[solution - 1]

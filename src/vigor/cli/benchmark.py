@@ -1,0 +1,70 @@
+"""`vigor benchmark`."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from vigor.basics.device import Device
+from vigor.basics.errors import UserError
+from vigor.cli.arguments import MaybeFolder
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Repeat the paper's experiments with ours beside its figures. Start it again to go on where it stopped."""
+
+    suite: Positional[Literal["paper", "ablations", "contexts"]]
+    """All methods on all tasks, the ablations of appendix D, or the box pusher over the number of training contexts."""
+    tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...")] = ()
+    """Only these tasks."""
+    methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...")] = ()
+    """Only these methods."""
+    seeds: int = 10
+    """Seeds 0, 1, ... of each configuration."""
+    quick: bool = False
+    """One task, two seeds and shortened runs: to see in a few minutes that everything works."""
+    data: Annotated[tuple[Literal["published"], Path] | None, arg(metavar="published PATH")] = None
+    """Learn from the human demonstrations in a clone of github.com/NiklasFreymuth/VIGOR, where a task has any. Default:
+    demonstrations that come with the task, or that it generates."""
+    backend: Literal["local", "dask"] = "local"
+    """Processes of this machine, or the workers of a Dask cluster."""
+    scheduler: str | None = None
+    """Address of the Dask scheduler, for instance tcp://127.0.0.1:8786."""
+    workers: int | None = None
+    """Processes of this machine. Default: one a core; a GPU trains all seeds of a configuration in one."""
+    device: Device = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    out: MaybeFolder = None
+    """Folder of the benchmark, new or begun. Default: runs/benchmark, with -quick and -published where they apply."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.experiments import page, runner, suites
+        from vigor.experiments.cell import measure
+        from vigor.experiments.data import Data
+        from vigor.experiments.store import Store
+        from vigor.experiments.terminal import benchmark_table, cells_bar
+        from vigor.tasks import absolute
+
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise UserError("--backend dask and --scheduler ADDRESS belong together; give both or neither")
+        if self.workers is not None and not 1 <= self.workers <= 1000:
+            raise UserError(f"--workers must be from 1 to 1000, not {self.workers}")
+        choice = suites.Choice(tuple(map(absolute, self.tasks)), self.methods, self.seeds, self.quick)
+        published = self.data[1].resolve() if self.data else None
+        name = f"benchmark{'-quick' if self.quick else ''}{'-published' if published else ''}"
+        folder = self.out if self.out is not None else Path("runs") / name
+        store, data = Store(folder), Data(folder, published)
+        # Settings that do not fit together show here, before there is a folder.
+        cells = suites.SUITES[self.suite](choice, data)
+        store.begin()
+        data.save()
+        with cells_bar() as show:
+            runner.run(cells, store, runner.Place(self.scheduler, self.workers, self.device), measure, show)
+        benchmark_table(store.rows())
+        print(f"Report: {page.write_report(folder)}")
+        if failed := store.failures():
+            print(f"vigor: {len(failed)} cells failed, see the report; start again to run them again", file=sys.stderr)
+        return 1 if failed else 0

@@ -1,0 +1,138 @@
+"""`vigor demos generate`, `import`, `check` and `show`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from tyro.conf import Positional, arg, subcommand
+
+from vigor.basics.device import use_device
+from vigor.basics.errors import UserError
+from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Make demonstrations with the task's own generator. They are generated, not human."""
+
+    task: Positional[TaskName]
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
+    out: Folder
+    """New folder for the demonstrations."""
+    seed: int = 0
+    """The same seed makes the same demonstrations."""
+    contexts: int = 12
+    """Contexts with demonstrations."""
+    per_context: int = 10
+    """Demonstrations of each."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.demonstrations import preprocessing
+        from vigor.reports.terminal import count_bar, demonstrations_table
+        from vigor.tasks import load_task
+
+        task = load_task(self.task)
+        with count_bar("contexts") as show:
+            made = preprocessing.generate(task, self.seed, self.contexts, self.per_context, report=show)
+        made.save(self.out)
+        demonstrations_table(task, made)
+        return 0
+
+
+@dataclass(frozen=True)
+class Import:
+    """Read demonstrations of another layout and keep those that succeed as ProMPs."""
+
+    task: Positional[TaskName]
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
+    path: Positional[Path]
+    """The authors' repository or a folder in it (published, published-raw), a folder (csv), or a file (npz)."""
+    format: Literal["published", "published-raw", "csv", "npz"]
+    """`published`: the ProMPs of github.com/NiklasFreymuth/VIGOR; `published-raw`: its recordings (planar reacher);
+    `csv`: contexts.csv and demonstrations/CONTEXT_NAME.csv; `npz`: contexts, context_of, trajectories."""
+    out: Folder
+    """New folder for the demonstrations."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.demonstrations import importers
+        from vigor.reports.terminal import demonstrations_table
+        from vigor.tasks import load_task
+
+        task = load_task(self.task)
+        imported = importers.import_demonstrations(task, self.format, self.path)
+        imported.save(self.out)
+        demonstrations_table(task, imported)
+        return 0
+
+
+@dataclass(frozen=True)
+class Check:
+    """Check a folder with demonstrations and say what is in it."""
+
+    folder: Positional[Folder]
+    """Folder with demonstrations."""
+    task: TaskOfRun = None
+    """Only needed for a task of your own: path/to/file.py:NAME."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.reports.terminal import demonstrations_table
+
+        demonstrations_table(*_loaded(self.folder, self.task))
+        return 0
+
+
+@dataclass(frozen=True)
+class Show:
+    """Draw a folder's demonstrations."""
+
+    folder: Positional[Folder]
+    """Folder with demonstrations."""
+    task: TaskOfRun = None
+    """Only needed for a task of your own: path/to/file.py:NAME."""
+    out: MaybeFile = None
+    """The picture's file. Default: demonstrations.png in the folder."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.demonstrations import dataset
+        from vigor.reports import figures
+
+        path = self.out or self.folder / "demonstrations.png"
+        if path.suffix != ".png" or path.is_dir():
+            raise UserError(f"--out must be a .png file, not {path}")
+        task, loaded = _loaded(self.folder, self.task)
+        joints = dataset.trajectories(task, loaded)
+        figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
+        print(path)
+        return 0
+
+
+def _loaded(folder: Path, reference: str | None) -> tuple[Any, Any]:
+    """Task and demonstrations of a folder."""
+    from vigor.demonstrations.dataset import Demonstrations
+    from vigor.tasks import TASKS, load_task
+
+    name = reference or Demonstrations.load(folder).task
+    if name not in TASKS and reference is None:
+        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
+    task = load_task(name)
+    return task, Demonstrations.load(folder, task)
+
+
+Action = Annotated[
+    Annotated[Generate, subcommand("generate")]
+    | Annotated[Import, subcommand("import")]
+    | Annotated[Check, subcommand("check")]
+    | Annotated[Show, subcommand("show")],
+    arg(name=""),
+]
+
+
+@dataclass(frozen=True)
+class Demos:
+    """Make, import, check and draw demonstrations."""
+
+    action: Action
+
+    def __call__(self, words: list[str]) -> int:
+        use_device("cpu")
+        return self.action(words)

@@ -1,0 +1,69 @@
+"""`vigor export`."""
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tyro.conf import Positional
+
+from vigor.basics.device import use_device
+from vigor.basics.errors import UserError
+from vigor.cli.arguments import MaybeFile, Numbers, PlanFile, TaskOfRun, chosen, read_plans
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write a planned movement for a robot's controller, slowed down as far as its limits need."""
+
+    plan: Positional[PlanFile]
+    """A file that `vigor plan` wrote, or the folder of a run for its own contexts."""
+    format: Literal["csv", "json", "ros2", "mcap"]
+    """`ros2`: a trajectory_msgs/JointTrajectory as YAML; `mcap`: a rosbag2 folder with such a message."""
+    context: int = 1
+    """Which of the plan's contexts, counted from 1."""
+    solution: int = 1
+    """Which of its solutions, by rank."""
+    rate: float = 100.0
+    """Samples a second."""
+    seconds: float | None = None
+    """How long the movement takes, or longer if a limit needs it. Default: what the plan says."""
+    start_pose: Numbers = ()
+    """Where the robot's joints are now; a movement that starts elsewhere is refused."""
+    urdf: MaybeFile = None
+    """The robot's limits, for another robot than the task's."""
+    joints: tuple[str, ...] = ()
+    """Which joints of the URDF file are moved, in the order of the task; by default all."""
+    acceleration: float | None = None
+    """Largest acceleration of every joint, which a URDF file cannot say."""
+    out: MaybeFile = None
+    """New file, or folder for mcap. Default: beside the plan."""
+    task: TaskOfRun = None
+    """Task of the plan, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.motion import robots
+        from vigor.planning import export
+        from vigor.planning.trajectories import trajectory
+
+        if self.urdf is None and (self.joints or self.acceleration is not None):
+            raise UserError("--joints and --acceleration belong to a robot that --urdf describes")
+        use_device("cpu")
+        plans = read_plans(self.plan, self.task)
+        _, solution = chosen(plans, self.context, self.solution)
+        limits = plans.constraints
+        if self.urdf is not None:
+            limits = replace(limits, robot=robots.from_urdf(self.urdf, self.joints, self.acceleration))
+        if self.seconds is not None:
+            limits = replace(limits, seconds=self.seconds)
+        made = trajectory(plans.load_task(), solution.movement, limits, self.rate, self.start_pose or None)
+        stem = self.plan / "plan" if self.plan.is_dir() else self.plan.with_suffix("")
+        ending = ".trajectory.json" if self.format == "json" else export.ENDINGS[self.format]
+        path = self.out or stem.with_name(f"{stem.name}_{self.context}_{self.solution}{ending}")
+        export.write(path, made, self.format)
+        said = "" if limits.robot is not None else "; no limits are known, give a --urdf"
+        if made.slowed_by is not None:
+            said = f"; slowed from {limits.seconds:.2f} s to {made.seconds:.2f} s by {made.slowed_by}"
+        print(f"{path}: {len(made.times)} samples, {made.seconds:.2f} s{said}")
+        if solution.solves is False:
+            print("vigor: this movement is predicted to fail: it does not solve its context", file=sys.stderr)
+        return 0

@@ -1,0 +1,25 @@
+"""`vigor report`."""
+
+from dataclasses import dataclass
+
+from tyro.conf import Positional
+
+from vigor.cli.arguments import RunFolder, TaskOfRun
+
+
+@dataclass(frozen=True)
+class Report:
+    """Draw the figures of a run or a benchmark and write its report.html again."""
+
+    run: Positional[RunFolder]
+    """Folder of the run or the benchmark."""
+    task: TaskOfRun = None
+    """Task of the run, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.experiments import page
+        from vigor.experiments.store import is_benchmark
+        from vigor.reports.run import draw
+
+        print(page.write_report(self.run) if is_benchmark(self.run) else draw(self.run, self.task))
+        return 0

@@ -1,0 +1,128 @@
+"""`vigor train`."""
+
+import shlex
+import sys
+from dataclasses import dataclass, field, make_dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from tyro.conf import Positional
+
+from vigor.basics.device import Device, use_device
+from vigor.basics.errors import UserError
+from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, read_contexts
+from vigor.learning.algorithm import VigorSettings
+from vigor.runs.methods import METHODS, method
+
+
+@dataclass(frozen=True)
+class Train:
+    """Learn from demonstrations: a mixture of movements for every training and test context."""
+
+    task: Positional[TaskName] = ""
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME for a task of your own."""
+    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail"] = "vigor"
+    """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
+    demos: MaybeFolder = None
+    """Folder with demonstrations (see `vigor demos`). Without it, the task's own: shipped with it, or generated."""
+    preset: Literal["default", "paper"] = "default"
+    """Settings to start from; `paper` are those of the paper's appendix E."""
+    train_contexts: int = 6
+    """Training contexts, drawn from those with demonstrations."""
+    test_contexts: int = 6
+    """Test contexts, drawn from all other contexts."""
+    test_contexts_file: MaybeFile = None
+    """Test contexts [n, C] in a .csv or .npy file, instead of drawn ones."""
+    demos_per_context: int | None = None
+    """Demonstrations of each training context that are learned from. Default: 5, for the box pusher 3."""
+    descriptors: str = "geometric"
+    """Descriptor set; the reachers also have `angles` and `jointwise`."""
+    raw: bool = False
+    """Learn from the recordings themselves, subsampled, instead of the ProMPs fitted to them."""
+    seed: int = 0
+    """Seed of the split and of everything random in training."""
+    device: Device = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    out: MaybeFolder = None
+    """New folder for the run. Default: runs/TASK-NUMBER."""
+    resume: MaybeFolder = None
+    """Continue the run in this folder, with its own settings."""
+    settings: Any = field(default_factory=VigorSettings)
+
+    def __call__(self, words: list[str]) -> int:
+        from vigor.runs import run
+
+        use_device(self.device)
+        folder = self._folder()
+        try:
+            finished = self._resume() if self.resume is not None else self._train(folder, words)
+        except (run.Interrupted, KeyboardInterrupt) as stop:
+            begun = (folder / run.CONFIG).exists()
+            hint = f"; continue with: vigor train --resume {folder}" if begun else " before it began"
+            print(f"vigor: {str(stop) or 'stopped'}{hint}", file=sys.stderr)
+            return 130
+        from vigor.reports.terminal import results_table
+
+        results_table(finished.result)
+        print(f"Report: {finished.report()}")
+        return 0
+
+    def _folder(self) -> Path:
+        """Folder of the run."""
+        if self.resume is not None:
+            return self.resume
+        if not self.task:
+            raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
+        if self.out is not None:
+            return self.out
+        stem = Path(self.task.partition(":")[0]).stem + ("" if self.method == "vigor" else f"-{self.method}")
+        number = 1
+        while (folder := Path("runs") / f"{stem}-{number}").exists():
+            number += 1
+        return folder
+
+    def _resume(self) -> Any:
+        from vigor import api
+
+        plain = type(self)(task=self.task, resume=self.resume, device=self.device)
+        if replace(self, settings=plain.settings) != plain:
+            raise UserError("--resume continues a run with its own settings; give no others beside it")
+        assert self.resume is not None
+        return api.resume(self.resume, self.task or None)
+
+    def _train(self, folder: Path, words: list[str]) -> Any:
+        from vigor import api
+        from vigor.reports.terminal import progress_bar
+        from vigor.runs import run
+        from vigor.tasks import load_task
+
+        task, test = load_task(self.task), self.test_contexts
+        contexts = (
+            test if self.test_contexts_file is None else read_contexts(self.test_contexts_file, task.context_dimension)
+        )
+        setup = api.setup_of(
+            task,
+            self.demos,
+            method=self.method,
+            train_contexts=self.train_contexts,
+            test_contexts=contexts,
+            demos_per_context=self.demos_per_context,
+            descriptors=self.descriptors,
+            raw=self.raw,
+            seed=self.seed,
+            settings=self.settings,
+            command=shlex.join(["vigor", *words]),
+        )
+        with progress_bar() as show:
+            run.train(setup, folder, show, task)
+        return api.Run(folder, task)
+
+
+def for_method(words: list[str]) -> type[Train]:
+    """`Train` with the settings of the method that the words name, so that its options are theirs."""
+    name = "vigor"
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name = following if word == "--method" else word.partition("=")[2] if word.startswith("--method=") else name
+    settings = method(name if name in METHODS else "vigor").settings
+    part = ("settings", settings, field(default_factory=settings))
+    return make_dataclass("Train", [part], bases=(Train,), frozen=True, namespace={"__doc__": Train.__doc__})

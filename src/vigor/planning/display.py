@@ -1,0 +1,114 @@
+"""Plans as a figure, as a table in a terminal, and as HTML in a notebook."""
+
+from collections.abc import Sequence
+from html import escape
+
+import jax.numpy as jnp
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from rich.table import Table
+
+from vigor.planning.plans import Plans, Solution
+from vigor.reports import drawing
+from vigor.reports.drawing import FORBIDDEN
+from vigor.reports.figures import PANELS, STEPS, link_points
+from vigor.reports.terminal import ROWS, console
+from vigor.tasks.task import Task
+
+
+def figure(plans: Plans) -> Figure:
+    """Ranked solutions of every plan, a colour each, with drawn samples; the arm of the first of each of two kinds.
+
+    Solutions that fail or violate a constraint are dotted.
+    """
+    task, shown = plans.load_task(), plans.plans[:PANELS]
+    groups = [[_movements(task, own) for own in (plan.solutions, plan.samples)] for plan in shown]
+    regions = [task.display.regions(np.asarray(plan.context)) for plan in shown]
+    outlines = [task.display.outlines(np.asarray(plan.context)) for plan in shown]
+    room = [points for group in groups for points in group if len(points)]
+    drawn_figure, panels = drawing.panels([*room, *drawing.outline_points(outlines)], regions, 0.25)
+    for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
+        drawing.title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
+        drawing.draw_outlines(views[0][1], outlines[number])
+        ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
+        for axes, ax in views:
+            drawing.draw_regions(ax, axes, regions[number])
+            drawing.draw_keep_out(ax, axes, plans.constraints.keep_out)
+            for sample, points in zip(plan.samples, drawn, strict=True):
+                drawing.draw_paths(ax, points[None, :, -1, axes], drawing.colour(ranks[sample.component]), 0.35)
+            for rank, (solution, points) in reversed(list(enumerate(zip(plan.solutions, means, strict=True)))):
+                path, width = points[:, -1, axes].T, 2.0 if len(views) == 1 else 1.4
+                if solution.holds:
+                    drawing.draw_mean(ax, path, rank, width)
+                else:
+                    ax.plot(*path, ":", color=drawing.colour(rank), linewidth=width, zorder=3)
+        first = {solution.group: rank for rank, solution in reversed(list(enumerate(plan.solutions)))}
+        for rank in sorted(first.values())[:2]:
+            drawing.draw_arm(views[0][1], means[rank], regions[number], drawing.colour(rank))
+        if all(solution.success is not None for solution in plan.solutions):
+            drawing.write_rates(views[0][1], np.array([solution.success for solution in plan.solutions]))
+    count = max(len(plan.solutions) for plan in shown)
+    keys = [drawing.key(f"solution {rank + 1}", drawing.colour(rank), 2.5) for rank in range(count)]
+    keys += drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
+    keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if plans.constraints.keep_out else []
+    some = f", {len(shown)} of {len(plans.plans)} contexts shown" if len(shown) < len(plans.plans) else ""
+    note = "dotted: fails or violates a constraint\npercent: success of samples around it"
+    drawing.finish(drawn_figure, f"{task.name}: plans{some}", keys, note)
+    return drawn_figure
+
+
+def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
+    """Points [n, T, points, 2 or 3] of solutions."""
+    if not solutions:
+        return np.zeros((0, STEPS, 1, 1))
+    weights = jnp.asarray([solution.movement for solution in solutions])
+    return link_points(task, np.asarray(task.promp.rollout(weights, STEPS)))
+
+
+def print_table(plans: Plans) -> None:
+    """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
+    task, few = plans.load_task(), len(plans.plans) <= 3
+    table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
+    table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
+    labels = [f"{region.label}\nclosest, end" for region in task.display.regions(np.asarray(plans.plans[0].context))]
+    for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *plans.constraints.names, "holds"):
+        table.add_column(name, justify="right")
+    for number, plan in enumerate(plans.plans[:ROWS], start=1):
+        for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
+            to_targets = (f"{away.closest:.2f} {away.end:.2f}" for away in solution.targets.values())
+            table.add_row(
+                str(number),
+                str(rank),
+                str(solution.group),
+                f"{solution.weight:.2f}",
+                "" if solution.reward is None else f"{solution.reward:.1f}",
+                "" if solution.success is None else f"{solution.success:.2f}",
+                *to_targets,
+                *(
+                    f"{solution.margins[name]:.3f}" if name in solution.margins else ""
+                    for name in plans.constraints.names
+                ),
+                "yes" if solution.holds else "no",
+            )
+    console.print(table)
+    console.print("Targets: distance to the boundary, closest and at the end; limits: the smallest margin.")
+    if len(plans.plans) > 1:
+        good = sum(plan.failure is None for plan in plans.plans)
+        console.print(f"{good} of {len(plans.plans)} contexts have a solution that holds")
+    for number, plan in enumerate(plans.plans[:ROWS], start=1):
+        for said in (plan.warning, plan.failure and f"fails: {plan.failure}"):
+            if said:
+                console.print(f"context {number}: {said}")
+
+
+def html(plans: Plans) -> str:
+    """A small table of the best solution of each context."""
+    rows = "".join(
+        f"<tr><td>{number}</td><td>{escape(', '.join(f'{value:.3g}' for value in plan.context))}</td>"
+        f"<td>{sum(solution.holds for solution in plan.solutions)} of {len(plan)}</td>"
+        f"<td>{escape(plan.failure or '')}</td></tr>"
+        for number, plan in enumerate(plans.plans[:ROWS], start=1)
+    )
+    head = "<tr><th>context</th><th>values</th><th>solutions that hold</th><th></th></tr>"
+    return f"<p>{escape(repr(plans))}</p><table>{head}{rows}</table>"

@@ -1,0 +1,183 @@
+"""Ranked solutions out of mixtures: what each movement promises, and which is best."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics.errors import UserError
+from vigor.evaluation import evaluation
+from vigor.evaluation.policies import Policies
+from vigor.learning import mixture
+from vigor.learning.mixture import Mixture
+from vigor.motion.promp import rollout
+from vigor.motion.trajectories import distinct_solutions
+from vigor.planning import constraints as constraint
+from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.plans import Approach, Plan, Solution, of_situation
+from vigor.tasks.task import Task
+
+FAR = 1.0
+"""Distance at which a context is far out: as far beyond the trained range as the range is wide."""
+
+
+class Prediction(NamedTuple):
+    """Promise of one movement."""
+
+    distance: float | None
+    """Distance from solving the context; None if nothing can judge it here."""
+    targets: dict[str, Approach]
+    margins: dict[str, float]
+    violated: Violation | None
+
+
+def rank(
+    task: Task,
+    contexts: np.ndarray,
+    mixtures: Mixture,
+    rewards: np.ndarray | None,
+    constraints: Constraints,
+    trained: np.ndarray,
+    samples: int = 0,
+    seed: int = 0,
+) -> tuple[Plan, ...]:
+    """Ranked solutions and samples of mixtures [context, ...] for contexts [context, C].
+
+    rewards: [context, component]; trained: [m, C], contexts with demonstrations; samples: drawn from each mixture.
+    """
+    count, components = mixtures.means.shape[:2]
+    judged = _evaluate(task, Policies(contexts, 0, mixtures))
+    movements, owners = _with_samples(mixtures, samples, seed)
+    found = predict(task, contexts, movements, constraints, judged is not None)
+    outside, warnings = beyond(task, trained, contexts)
+    blocked = _blocked(task, constraints)
+    joints = np.asarray(rollout(task.promp, mixtures.means))
+    weights = np.exp(np.asarray(mixtures.log_weights, np.float64))
+    plans = []
+    for i in range(count):
+        groups = distinct_solutions(joints[i], task.judge.distinct)
+        rows = []
+        for j, owner in enumerate(owners[i]):
+            is_mean, promise = j < components, found[i][j]
+            rows.append(
+                Solution(
+                    movement=tuple(movements[i, j].tolist()),
+                    component=int(owner),
+                    weight=float(weights[i, owner]),
+                    reward=float(rewards[i, owner]) if is_mean and rewards is not None else None,
+                    success=float(judged.success[i, owner]) if is_mean and judged is not None else None,
+                    distance=float(judged.distance[i, owner]) if is_mean and judged is not None else promise.distance,
+                    solves=None if promise.distance is None else bool(task.succeeds(np.asarray(promise.distance))),
+                    group=int(groups[owner]),
+                    targets=promise.targets,
+                    margins=promise.margins,
+                    violated=promise.violated,
+                )
+            )
+        ranked, order = _ranked(rows[:components])
+        further = tuple(replace(row, group=order[row.group]) for row in rows[components:])
+        warning = "; ".join(said for said in (warnings[i], blocked) if said) or None
+        plan = Plan(tuple(map(float, contexts[i])), float(outside[i]), warning, ranked, further)
+        plans.append(of_situation(plan, task, constraints))
+    return tuple(plans)
+
+
+def _with_samples(mixtures: Mixture, samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means, then samples of the mixtures, [context, n, D], and the component [context, n] of each."""
+    count, components = mixtures.means.shape[:2]
+    movements = np.asarray(mixtures.means)
+    owners = np.broadcast_to(np.arange(components), (count, components))
+    if not samples:
+        return movements, owners
+    keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(count))
+    drawn, chosen = jax.vmap(lambda key, own: mixture.sample_with_components(key, own, samples))(keys, mixtures)
+    return np.concatenate([movements, np.asarray(drawn)], axis=1), np.concatenate([owners, np.asarray(chosen)], axis=1)
+
+
+def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, list[str | None]]:
+    """Distances [n] of contexts [n, C] beyond the training contexts [m, C], and a warning for those far out.
+
+    By coordinate: the distance to the interval that the training contexts span, in widths of this interval; the
+    largest of all coordinates. So 0 lies within, and at 1 a coordinate is as far beyond as the interval is wide.
+    """
+    low, high = trained.min(axis=0), trained.max(axis=0)
+    # Where all training contexts have the same value, any other is far out.
+    width = np.maximum(high - low, 1e-6 * (1 + np.abs(high)))
+    by_name = np.maximum(np.maximum(low - contexts, contexts - high), 0.0) / width
+    worst = by_name.argmax(axis=1)
+    outside = by_name.max(axis=1)
+    spans = [
+        f"{far:.1f} times the trained range ({low[i]:g} to {high[i]:g}) beyond it"
+        if high[i] > low[i]
+        else f"away from {low[i]:g}, the only value trained with"
+        for i, far in zip(worst, outside, strict=True)
+    ]
+    warnings = [
+        f"{task.context_names[i]} = {context[i]:g} lies {span}; trust the plan less" if far > FAR else None
+        for i, far, context, span in zip(worst, outside, contexts, spans, strict=True)
+    ]
+    return outside, warnings
+
+
+def _evaluate(task: Task, policies: Policies) -> evaluation.Evaluation | None:
+    """Success of all components; None for a task whose simulation is not installed."""
+    try:
+        return evaluation.evaluate(task, policies)
+    except UserError:
+        if task.judge.simulate is None:
+            raise
+        return None
+
+
+def predict(
+    task: Task, contexts: np.ndarray, movements: np.ndarray, constraints: Constraints, judged: bool
+) -> list[list[Prediction]]:
+    """Promises of movements [context, n, D]."""
+    count, each = movements.shape[:2]
+    flat = jnp.asarray(movements.reshape(count * each, -1))
+    joints = np.asarray(rollout(task.promp, flat))
+    owners = np.repeat(contexts, each, axis=0).astype(np.float32)
+    distances = task.distances(joints, owners).tolist() if judged else [None] * len(joints)
+    effector = np.asarray(jax.jit(task.kinematics)(joints))[..., -1, :]
+    found = jax.tree.map(np.asarray, constraint.margins(task, constraint.bounds(task, constraints), flat))
+    rows = []
+    for i in range(count * each):
+        targets = {}
+        for region in task.display.regions(contexts[i // each]):
+            away = np.linalg.norm(effector[i] - np.asarray(region.centre), axis=-1) - region.radius
+            targets[region.label] = Approach(float(away.min()), float(away[-1]))
+        own = jax.tree.map(lambda leaf, i=i: leaf[i], found)
+        margins, violated = constraint.smallest(constraints, own), constraint.violation(constraints, own)
+        rows.append(Prediction(distances[i], targets, margins, violated))
+    return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
+def _blocked(task: Task, constraints: Constraints) -> str | None:
+    """Warning in words if the pose that all movements start from is in a keep-out, so that none can avoid it."""
+    if not constraints.keep_out or task.promp.free_start:
+        return None
+    still = jnp.zeros((1, task.promp.weights))
+    found = constraint.margins(task, constraint.bounds(task, constraints), still)
+    inside = np.flatnonzero(np.asarray(found.clearance)[0] < 0)
+    return f"every movement starts inside keep-out {inside[0] + 1}; none can avoid it" if len(inside) else None
+
+
+def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
+    """Solutions, the best first: those that hold, by success and reward, then others; and the groups' new numbers."""
+
+    def merit(solution: Solution) -> tuple[float, ...]:
+        return (
+            solution.holds,
+            solution.solves is not False,
+            solution.violated is None,
+            solution.success or 0.0,
+            solution.reward or 0.0,
+        )
+
+    ranked = sorted(solutions, key=merit, reverse=True)
+    order: dict[int, int] = {}
+    for solution in ranked:
+        order.setdefault(solution.group, len(order) + 1)
+    return tuple(replace(solution, group=order[solution.group]) for solution in ranked), order
