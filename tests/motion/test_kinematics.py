@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from helpers import quick
 from vigor.basics.errors import UserError
-from vigor.motion.kinematics import PlanarChain, SerialChain, panda, path
-from vigor.motion.robots import PANDA
+from vigor.motion.kinematics import PlanarChain, SerialChain, path
+from vigor.motion.panda import PANDA
+from vigor.motion.panda import chain as panda
 
 SHARED = Path(__file__).parents[3] / "shared"
 PUBLISHED = SHARED / "published" / "VIGOR" / "environments" / "panda_reacher" / "promp_fits"

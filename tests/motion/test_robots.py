@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from vigor.basics.errors import UserError
-from vigor.motion.robots import PANDA, from_urdf
+from vigor.motion.panda import PANDA
+from vigor.motion.robots import from_urdf
 
 URDF = """<?xml version="1.0"?>
 <robot name="two-link">

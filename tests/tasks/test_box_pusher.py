@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 from helpers import SHARED
+from vigor.basics.engine import mujoco
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations import splits
+from vigor.demonstrations.summary import summarise
+from vigor.motion.panda import model
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import (
     TASK,
@@ -24,7 +28,6 @@ from vigor.tasks.box_pusher import (
     search,
     simulation,
 )
-from vigor.tasks.box_pusher.engine import mujoco
 from vigor.tasks.check import check
 
 MENAGERIE = SHARED / "models" / "mujoco_menagerie"
@@ -123,9 +126,9 @@ def test_both_arms_are_the_same_robot(arm: scene.Arm):
 def test_without_menagerie_the_arm_is_of_capsules(monkeypatch: pytest.MonkeyPatch, tmp_path):
     pytest.importorskip("mujoco_menagerie")
     monkeypatch.setenv("MENAGERIE_ROOT", str(tmp_path))
-    assert not scene.panda().meshes
+    assert not model.spec().meshes
     with pytest.raises(UserError, match="MENAGERIE_ROOT"):
-        scene.panda("menagerie")
+        model.spec("menagerie")
 
 
 def test_points_out_of_reach_are_drawn_into_it():
@@ -244,14 +247,14 @@ def test_some_shipped_demonstrations_succeed(shipped: demos.Demonstrations):
 
 @pytest.mark.slow
 def test_all_shipped_demonstrations_succeed(shipped: demos.Demonstrations):
-    summary = demos.summary(TASK, shipped)
+    summary = summarise(TASK, shipped)
     assert np.all(summary.success == 1)
     assert summary.distance.mean() < 0.0076
 
 
 def test_training_contexts_are_balanced(shipped: demos.Demonstrations):
     for seed in range(5):
-        split = demos.split(shipped, TASK, seed, 12, 8, 3)
+        split = splits.draw(shipped, TASK, seed, 12, 8, 3)
         assert np.bincount(geometry.sign_combination(split.train_contexts)).tolist() == [3, 3, 3, 3]
         assert not set(map(tuple, split.train_contexts)) & set(map(tuple, split.test_contexts))
 

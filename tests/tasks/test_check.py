@@ -10,7 +10,7 @@ import pytest
 
 from helpers import EXAMPLE
 from vigor.basics.errors import UserError
-from vigor.motion.robots import PANDA
+from vigor.motion.panda import PANDA
 from vigor.tasks import Arm, Display, Judge, load_task
 from vigor.tasks.check import check
 

@@ -4,8 +4,8 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from vigor.basics.engine import mujoco  # The first import of mujoco chooses how to render.
 from vigor.motion.shapes import Box, Sphere
-from vigor.tasks.box_pusher.engine import mujoco  # The first import of mujoco chooses how to render.
 from vigor.tasks.reachers import panda_reacher
 from vigor.tasks.reachers.panda_reacher import REST, TASK
 

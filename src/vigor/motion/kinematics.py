@@ -3,7 +3,6 @@
 A chain maps joint angles [..., joints] to points [..., points, 2 or 3], base first and end effector last.
 """
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -111,18 +110,3 @@ _points.defvjp(_points_forward, _points_backward)
 def path(coordinates: Array) -> Array:
     """The kinematics of a point that is moved directly: points [..., 1, n] of coordinates [..., n]."""
     return coordinates[..., None, :]
-
-
-def panda() -> SerialChain:
-    """The Franka Panda with its tool point .212 m beyond joint 7 (a flange of .107 m and a hand)."""
-    quarter = math.pi / 2
-    parameters = (
-        (0.0, 0.0, 0.333),
-        (0.0, -quarter, 0.0),
-        (0.0, quarter, 0.316),
-        (0.0825, quarter, 0.0),
-        (-0.0825, -quarter, 0.384),
-        (0.0, quarter, 0.0),
-        (0.088, quarter, 0.0),
-    )
-    return SerialChain(parameters, tool=0.212)

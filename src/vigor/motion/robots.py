@@ -1,4 +1,4 @@
-"""Robots' names of joints and limits: the Panda's, and those of other robots from a URDF file."""
+"""Robots: names of joints and their limits, also from a URDF file."""
 
 import math
 import xml.etree.ElementTree as ElementTree
@@ -41,25 +41,6 @@ class Robot:
                 )
         if not 0 <= self.thickness < math.inf:
             raise UserError(f"the links of {self.name} cannot have the radius {self.thickness}")
-
-
-PANDA = Robot(
-    name="Franka Panda",
-    joints=tuple(f"panda_joint{i}" for i in range(1, 8)),
-    position=(
-        (-2.8973, 2.8973),
-        (-1.7628, 1.7628),
-        (-2.8973, 2.8973),
-        (-3.0718, -0.0698),
-        (-2.8973, 2.8973),
-        (-0.0175, 3.7525),
-        (-2.8973, 2.8973),
-    ),
-    velocity=(2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61),
-    acceleration=(15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0),
-    thickness=0.06,
-)
-"""From the manufacturer's data sheet; the thickness is that of the slimmer half of its links."""
 
 
 def from_urdf(

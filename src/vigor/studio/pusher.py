@@ -3,11 +3,10 @@
 import jax
 import numpy as np
 
-from vigor.motion.kinematics import SerialChain
-from vigor.motion.kinematics import panda as panda_chain
+from vigor.basics.engine import mujoco
+from vigor.motion import panda
 from vigor.studio.stage import Mark, Picture, View, on_plane
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
-from vigor.tasks.box_pusher.engine import mujoco
 from vigor.tasks.task import Task
 
 SPEED = 0.25
@@ -34,7 +33,7 @@ class Pusher:
         self.task = task
         self._model = scene.model("capsules")
         self._data = mujoco.MjData(self._model)
-        self._points = jax.jit(SerialChain(panda_chain().joints, tool=control.FLANGE + control.ROD_LENGTH))
+        self._points = jax.jit(panda.chain(panda.FLANGE + control.ROD_LENGTH))
         self._start = np.array(START)
         self.reset()
 

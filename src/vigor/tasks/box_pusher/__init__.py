@@ -17,7 +17,7 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.motion.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
 from vigor.motion.kinematics import path
-from vigor.motion.robots import PANDA
+from vigor.motion.panda import PANDA
 from vigor.tasks.box_pusher import geometry
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.box_pusher.settings import SETTINGS

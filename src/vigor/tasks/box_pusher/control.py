@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from vigor.motion.panda import FLANGE, LOWER, OFFSET, SHOULDER, UPPER
 from vigor.motion.promp import ProMP
 from vigor.tasks.box_pusher.geometry import REACH, START
 
@@ -20,13 +21,9 @@ box. Those of random pushes have a deviation of .9, so that mixtures that begin 
 the box and what is around it."""
 
 ROD_LENGTH = 0.2
-"""From the flange to the tip."""
+"""Length from the flange to the tip."""
 HEIGHT = 0.02
-"""Of the tip above the table."""
-SHOULDER, FLANGE, OFFSET = 0.333, 0.107, 0.088
-"""Height of the shoulder, length from the wrist down to the flange, and from the wrist forward to the flange's axis."""
-UPPER, LOWER = (0.0825, 0.316), (-0.0825, 0.384)
-"""From shoulder to elbow and from elbow to wrist, forward and up, when all joints are at zero."""
+"""Height of the tip above the table."""
 YAW = -0.7853
 """Joint 7, which only turns the rod about its axis."""
 

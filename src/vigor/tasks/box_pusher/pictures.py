@@ -13,10 +13,10 @@ from matplotlib.ticker import MaxNLocator
 
 from vigor.basics import files
 from vigor.basics.colours import FAINT, INK, PALETTE, QUIET
+from vigor.basics.engine import mujoco
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.tasks.box_pusher import geometry, scene, simulation
-from vigor.tasks.box_pusher.engine import mujoco
 
 WIDTH, HEIGHT = 640, 480
 FRAMES = 25

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vigor.basics.engine import mujoco
 from vigor.tasks.box_pusher import control, geometry, scene
-from vigor.tasks.box_pusher.engine import mujoco
 
 SECONDS, HOLD = 3.0, 0.5
 """Of a movement, and of the rest after it before the box is looked at."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.motion.kinematics import panda
+from vigor.basics.engine import mujoco
+from vigor.motion import panda
 from vigor.motion.shapes import Box, Sphere
 from vigor.motion.trajectories import resample
-from vigor.tasks.box_pusher import control, pictures, scene
-from vigor.tasks.box_pusher.engine import mujoco
+from vigor.tasks.box_pusher import pictures, scene
 from vigor.tasks.task import Region
 
 SECONDS = 4.0
@@ -26,27 +26,27 @@ def write(path: Path, joints: np.ndarray, targets: Sequence[Region], keep_out: S
     """Write an mp4 of a trajectory [T, 6]; the tool's path shows as it is made."""
     frames = round(SECONDS * pictures.FRAMES)
     moved = resample(np.asarray(joints, float), frames)
-    tips = np.asarray(panda()(jnp.asarray(moved)))[:, -1]
-    model = _build(targets, keep_out, tips).compile()
-    data = mujoco.MjData(model)
-    beads = [model.geom(f"trace {i}").id for i in range(len(tips))]
+    tips = np.asarray(panda.chain()(jnp.asarray(moved)))[:, -1]
+    compiled = _build(targets, keep_out, tips).compile()
+    data = mujoco.MjData(compiled)
+    beads = [compiled.geom(f"trace {i}").id for i in range(len(tips))]
     film: list[np.ndarray] = []
-    with pictures.renderer(model, VIEW) as draw:
+    with pictures.renderer(compiled, VIEW) as draw:
         # The last pose stays for a second.
         for i in [*range(frames), *[frames - 1] * pictures.FRAMES]:
             data.qpos[:6], data.qpos[6] = moved[i], 0.0
-            model.geom_rgba[beads[i]] = TRACE
-            mujoco.mj_forward(model, data)
+            compiled.geom_rgba[beads[i]] = TRACE
+            mujoco.mj_forward(compiled, data)
             film.append(draw(data))
     pictures.write_film(path, film)
 
 
 def _build(targets: Sequence[Region], keep_out: Sequence[Sphere | Box], tips: np.ndarray):
     """An MjSpec of the arm with a stick to its tool point, of targets and keep-outs, and of the trace, unseen yet."""
-    spec = scene.panda()
+    spec = scene.panda.chain()
     spec.body("attachment").add_geom(
         type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-        fromto=(0, 0, 0, 0, 0, panda().tool - control.FLANGE),
+        fromto=(0, 0, 0, 0, 0, panda.chain().tool - panda.FLANGE),
         size=(0.008, 0, 0),
         rgba=scene.STEEL,
         mass=0,

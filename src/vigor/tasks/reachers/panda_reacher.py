@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.motion import panda
 from vigor.motion.descriptors import mean_squared_acceleration, mean_squared_velocity
-from vigor.motion.kinematics import panda
+from vigor.motion.panda import PANDA
 from vigor.motion.promp import ProMP
-from vigor.motion.robots import PANDA
 from vigor.tasks.reachers import generation, reaching
 from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
 
@@ -91,7 +91,7 @@ TASK = Task(
     promp=ProMP(bases=8, dimensions=6, steps=50, start=REST, span=(0.01, 1.01)),
     context_names=("first x", "first y", "first z", "last x", "last y", "last z"),
     sample_contexts=sample_contexts,
-    kinematics=panda(),
+    kinematics=panda.chain(),
     descriptors=reaching.distances_and(FIRST, SECOND, mean_squared_velocity, mean_squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
@@ -99,7 +99,7 @@ TASK = Task(
     display=Display(regions=regions, film=film),
     source=Source(
         generate=generation.reacher(
-            panda(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
+            panda.chain(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1
         )
     ),
     # Nine tenths of the human demonstrations keep to the Panda's largest speeds if they take so long.
