@@ -9,7 +9,6 @@ import numpy as np
 import optax
 import pytest
 
-from vigor.cli import main as cli
 from vigor.demonstrations import preprocessing as recordings
 from vigor.learning import networks
 from vigor.motion.descriptors import distance_to, squared_acceleration, squared_velocity
@@ -62,7 +61,7 @@ POINT = Task(
 
 
 STEPS, FEATURES = 7, 2
-"""Of descriptors for small networks."""
+"""Time steps, and descriptors of each, that small networks see."""
 
 # Compilation takes longer than what small networks do: ask for little of it.
 quick = partial(
@@ -121,6 +120,8 @@ def solving():
 
 def refused(capsys, *arguments) -> str:
     """The one sentence with which a command is refused."""
+    from vigor.cli import main as cli  # Tests of other rooms can do without.
+
     with pytest.raises(SystemExit) as stop:
         cli.main(list(map(str, arguments)))
     assert stop.value.code == 2

@@ -29,7 +29,7 @@ def _quick():
 
 
 def actor_of(**changes) -> Actor:
-    parameters = mixture_network.initial(jax.random.key(0), 4, 8, 1, 2, 2)
+    parameters = mixture_network.random_parameters(jax.random.key(0), 4, 8, 1, 2, 2)
     return replace(Actor(parameters, UNITS, View(), components=2), **changes)
 
 

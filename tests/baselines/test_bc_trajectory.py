@@ -11,15 +11,18 @@ import pytest
 
 from helpers import POINT, assert_same, member, quick, stacked
 from vigor.baselines import bc_trajectory, cloning
-from vigor.baselines.bc_trajectory import Config
+from vigor.baselines.bc_trajectory import TrajectoryCloningSettings
 from vigor.baselines.cloning import EPOCHS
-from vigor.learning.algorithm import Problem
+from vigor.basics.settings import with_values
+from vigor.learning.problem import Problem
 from vigor.motion.promp import ProMP
 
 TASK = replace(POINT, context_names=("x",), promp=ProMP(bases=2, dimensions=1, steps=5))
 """One number of context, two weights."""
-SETTINGS = Config(components=2, layers=2, width=32, batch=40, learning_rate=3e-3, epochs=6 * EPOCHS)
-SMALL = replace(SETTINGS, layers=1, width=8, epochs=4 * EPOCHS)
+SETTINGS = with_values(
+    TrajectoryCloningSettings(), components=2, layers=2, width=32, batch=40, learning_rate=3e-3, epochs=6 * EPOCHS
+)
+SMALL = with_values(SETTINGS, layers=1, width=8, epochs=4 * EPOCHS)
 
 start = quick(bc_trajectory.start, static_argnums=(0, 1))
 advance = quick(bc_trajectory.advance, static_argnums=(0, 1))
@@ -43,11 +46,11 @@ def problem(seed=0, contexts=8, each=20, share=0.5):
     return Problem(jax.random.key(seed), known, test, nothing, shown, nothing)
 
 
-def learned(config, known):
+def learned(settings, known):
     """The policies of all contexts after training, as weights, means and deviations of their components."""
     problems = stacked([known])
-    states = advance(TASK, config, problems, start(TASK, config, problems), config.steps)
-    found = member(mixtures(TASK, config, problems, states), 0)
+    states = advance(TASK, settings, problems, start(TASK, settings, problems), settings.cloning.steps)
+    found = member(mixtures(TASK, settings, problems, states), 0)
     return np.exp(found.log_weights), np.asarray(found.means), np.diagonal(found.roots, axis1=2, axis2=3)
 
 
@@ -55,8 +58,8 @@ def learned(config, known):
 
 
 def test_the_likelihood_of_a_single_demonstration_has_a_bound():
-    config = replace(SMALL, components=1, learning_rate=0.01, batch=1, entropy=0.0)
-    _, means, deviations = learned(config, problem(contexts=1, each=1))
+    settings = with_values(SMALL, components=1, learning_rate=0.01, batch=1, entropy=0.0)
+    _, means, deviations = learned(settings, problem(contexts=1, each=1))
     assert np.all(deviations[0] >= math.exp(-5) * (1 - 1e-5))
     assert np.all(deviations[0] < 0.1)
     np.testing.assert_allclose(means[0, 0], problem(contexts=1, each=1).weights[0], atol=0.05)
@@ -82,7 +85,7 @@ def test_two_components_keep_both_modes(contexts):
 
 
 def test_one_component_averages_the_modes(contexts):
-    _, means, deviations = learned(replace(SETTINGS, components=1), problem())
+    _, means, deviations = learned(with_values(SETTINGS, components=1), problem())
     np.testing.assert_allclose(means[:, 0], 0, atol=0.3)
     np.testing.assert_allclose(deviations[:, 0], two_modes(contexts), rtol=0.3)
 
@@ -90,7 +93,7 @@ def test_one_component_averages_the_modes(contexts):
 @pytest.mark.parametrize("train_weights", [False, True])
 def test_weights_are_learned_only_if_asked_for(train_weights):
     """Demonstrations are 70 of one mode and 30 of the other."""
-    weights, means, _ = learned(replace(SETTINGS, train_weights=train_weights), problem(share=0.7))
+    weights, means, _ = learned(with_values(SETTINGS, train_weights=train_weights), problem(share=0.7))
     first = np.argmax(means[:, :, 0], axis=1)
     assert np.all(np.min(means[:, :, 0], axis=1) < 0)
     found = np.take_along_axis(weights, first[:, None], axis=1)[:, 0]
@@ -101,25 +104,27 @@ def test_weights_are_learned_only_if_asked_for(train_weights):
 
 
 def test_early_stopping_returns_the_best_parameters_and_stops():
-    config = replace(SMALL, validation=0.25, patience=2, learning_rate=0.02, batch=6, epochs=30 * EPOCHS, entropy=0.0)
+    settings = with_values(
+        SMALL, validation=0.25, patience=2, learning_rate=0.02, batch=6, epochs=30 * EPOCHS, entropy=0.0
+    )
     known = problem(contexts=4, each=2, seed=3)
     known = known._replace(weights=jnp.asarray(np.random.default_rng(0).normal(size=(8, 2)), jnp.float32))
     problems = stacked([known])
-    states = [start(TASK, config, problems)]
+    states = [start(TASK, settings, problems)]
     for _ in range(12):
-        states.append(advance(TASK, config, problems, states[-1], 1))
+        states.append(advance(TASK, settings, problems, states[-1], 1))
     states = [member(state, 0) for state in states]
-    stopped = next(i for i, state in enumerate(states) if state.waited >= config.patience)
+    stopped = next(i for i, state in enumerate(states) if state.waited >= settings.cloning.patience)
     assert stopped < 10
     # The same two demonstrations are held out throughout.
     held = jax.random.permutation(jax.random.fold_in(known.key, cloning._SPLIT), 8)[:2]
     centred = known.train_contexts - known.train_contexts.mean()
     losses = [
-        float(cloning.loss(state.parameters, config, centred[held // 2], known.weights[held]))
+        float(cloning.loss(state.parameters, settings.cloning, centred[held // 2], known.weights[held]))
         for state in states[1 : stopped + 1]
     ]
     best = 1 + int(np.argmin(losses))
-    assert stopped == best + config.patience
+    assert stopped == best + settings.cloning.patience
     assert float(states[stopped].best_loss) == pytest.approx(min(losses), rel=1e-5)
     assert_same(states[stopped].best, states[best].parameters, rtol=0)
     assert np.abs(states[stopped].parameters["output"]["bias"] - states[best].parameters["output"]["bias"]).max() > 0
@@ -131,8 +136,8 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
         (states[stopped].parameters, states[stopped].optimiser, states[best].parameters, states[best].best_loss),
         rtol=0,
     )
-    found = mixtures(TASK, config, problems, stacked([last]))
-    log_weights, means, _ = cloning.policy(states[best].parameters, config, centred)
+    found = mixtures(TASK, settings, problems, stacked([last]))
+    log_weights, means, _ = cloning.policy(states[best].parameters, settings.cloning, centred)
     assert_same((found.log_weights[0, :4], found.means[0, :4]), (log_weights, means), rtol=1e-4, atol=1e-5)
 
 
@@ -146,22 +151,22 @@ def test_without_validation_the_last_parameters_count():
 
 
 def test_steps_one_by_one_are_steps_at_once():
-    config = replace(SMALL, validation=0.2, patience=2, batch=16)
+    settings = with_values(SMALL, validation=0.2, patience=2, batch=16)
     problems = stacked([problem(0), problem(1)])
-    fresh = start(TASK, config, problems)
-    whole, pieces = advance(TASK, config, problems, fresh, 4), fresh
+    fresh = start(TASK, settings, problems)
+    whole, pieces = advance(TASK, settings, problems, fresh, 4), fresh
     for count in (1, 2, 1):
-        pieces = advance(TASK, config, problems, pieces, count)
+        pieces = advance(TASK, settings, problems, pieces, count)
     np.testing.assert_array_equal(whole.iteration, 4)
     assert_same(pieces, whole, rtol=0)
 
 
 def test_all_epochs_are_trained_and_no_more():
-    config = replace(SMALL, epochs=EPOCHS + 30, batch=16)
-    assert config.steps == 2
+    settings = with_values(SMALL, epochs=EPOCHS + 30, batch=16)
+    assert settings.cloning.steps == 2
     problems = stacked([problem()])
-    after = advance(TASK, config, problems, start(TASK, config, problems), 2)
-    beyond = advance(TASK, config, problems, after, 1)
+    after = advance(TASK, settings, problems, start(TASK, settings, problems), 2)
+    beyond = advance(TASK, settings, problems, after, 1)
     assert optax.tree.get(member(after, 0).optimiser, "count") == 130 * 10
     assert_same(beyond.parameters, after.parameters, rtol=0)
 

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from helpers import POINT, assert_same, member, quick, stacked
+from helpers import POINT, assert_same, member, quick
 from vigor.baselines import em_drex
-from vigor.baselines.em_drex import Config, Ranked
+from vigor.baselines.em_drex import EMDREXSettings, Ranked
 from vigor.basics.errors import UserError
-from vigor.demonstrations import dataset as demonstrations
+from vigor.basics.settings import with_values
 from vigor.demonstrations import preprocessing as recordings
-from vigor.learning import algorithm
-from vigor.learning.algorithm import Problem
+from vigor.demonstrations import splits
+from vigor.learning.problem import Problem, batch, problem
 from vigor.motion import descriptors
 
 WEIGHTS = POINT.promp.weights
-SETTINGS = Config(
+SETTINGS = with_values(
+    EMDREXSettings(),
     iterations=3,
     components=2,
     samples=10,
@@ -106,8 +107,8 @@ def test_noise_levels_multiply_the_covariances(monkeypatch):
     means[:, 0] = -100.0, 100.0
     roots = 0.3 * rng.normal(size=(2, WEIGHTS, WEIGHTS)) + np.eye(WEIGHTS)
     monkeypatch.setattr(em_drex, "em", lambda *given: (shares, means, roots @ np.swapaxes(roots, 1, 2)))
-    config = replace(SETTINGS, em_samples=16_000, base_noise=0.4, noise_multiplier=7.0, noise_levels=4)
-    drawn = em_drex.rank(OPEN, config, problem_with(1), seed=3)
+    settings = with_values(SETTINGS, em_samples=16_000, base_noise=0.4, noise_multiplier=7.0, noise_levels=4)
+    drawn = em_drex.rank(OPEN, settings, problem_with(1), seed=3)
     weights = POINT.promp.fit(np.asarray(drawn.descriptors[..., :2]))
     for level, noise in enumerate([0.4, 1.2, 2.0, 2.8]):
         chosen = weights[np.asarray(drawn.noise) == level]
@@ -124,12 +125,12 @@ def test_noise_levels_multiply_the_covariances(monkeypatch):
 @pytest.mark.parametrize(("samples", "least"), [(600, 50), (593, 43), (601, 40), (12, 1), (5, 0)])
 def test_samples_come_evenly_from_all_contexts_and_levels(samples, least):
     """Of 3 contexts and 4 levels. The few that are too many are left out at random."""
-    problem = problem_with(3)
-    config = replace(SETTINGS, em_samples=samples, noise_levels=4)
-    drawn = em_drex.rank(OPEN, config, problem, seed=0)
+    known = problem_with(3)
+    settings = with_values(SETTINGS, em_samples=samples, noise_levels=4)
+    drawn = em_drex.rank(OPEN, settings, known, seed=0)
     assert drawn.descriptors.shape == (samples, 25, 4)
     assert drawn.noise.shape == (samples,)
-    owner = np.argmin(np.abs(np.asarray(drawn.descriptors)[:, 0, 2, None] - problem.train_contexts[:, 0]), axis=1)
+    owner = np.argmin(np.abs(np.asarray(drawn.descriptors)[:, 0, 2, None] - known.train_contexts[:, 0]), axis=1)
     counts = np.bincount(4 * owner + np.asarray(drawn.noise), minlength=12)
     assert counts.max() <= -(-samples // 12)
     assert counts.min() >= least
@@ -137,9 +138,9 @@ def test_samples_come_evenly_from_all_contexts_and_levels(samples, least):
 
 def test_samples_come_in_random_order():
     """So that the first can be held out."""
-    drawn = em_drex.rank(OPEN, replace(SETTINGS, em_samples=900), problem_with(3), seed=0)
+    drawn = em_drex.rank(OPEN, with_values(SETTINGS, em_samples=900), problem_with(3), seed=0)
     np.testing.assert_allclose(np.bincount(drawn.noise[:300], minlength=3), 100, atol=30)
-    other = em_drex.rank(OPEN, replace(SETTINGS, em_samples=900), problem_with(3), seed=1)
+    other = em_drex.rank(OPEN, with_values(SETTINGS, em_samples=900), problem_with(3), seed=1)
     assert np.any(other.noise != drawn.noise)
 
 
@@ -195,9 +196,8 @@ reward = quick(jax.vmap(em_drex._reward, (None, 0, None)), static_argnums=0)
 def data():
     """Two runs on the point."""
     shown = recordings.generate(POINT, seed=0, contexts=4, per_context=5, spare=4)
-    splits = [demonstrations.split(shown, POINT, seed, 3, 2, 5) for seed in range(2)]
-    problems = [algorithm.problem(POINT, shown, split, seed) for seed, split in enumerate(splits)]
-    return em_drex.prepare(POINT, SETTINGS, stacked(problems))
+    problems = [problem(POINT, shown, splits.draw(shown, POINT, seed, 3, 2, 5), seed) for seed in range(2)]
+    return em_drex.prepare(POINT, SETTINGS, batch(problems))
 
 
 @pytest.fixture(scope="module")
@@ -283,5 +283,5 @@ def test_runs_have_samples_of_their_own(data):
 )
 def test_impossible_settings_are_one_sentence(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))) as refusal:
-        Config(**wrong)
+        with_values(EMDREXSettings(), **wrong)
     assert "\n" not in str(refusal.value)

@@ -13,10 +13,11 @@ pytest.importorskip("stable_baselines3")
 
 from helpers import POINT, assert_same, member, movement, quick, stacked  # noqa: E402
 from vigor.baselines import gail, gail_ppo, steps  # noqa: E402
-from vigor.baselines.gail import Config  # noqa: E402
+from vigor.baselines.gail import GAILSettings  # noqa: E402
 from vigor.basics.errors import UserError  # noqa: E402
+from vigor.basics.settings import with_values  # noqa: E402
 from vigor.evaluation import evaluation, policies  # noqa: E402
-from vigor.learning.algorithm import Problem  # noqa: E402
+from vigor.learning.problem import Problem  # noqa: E402
 from vigor.motion.promp import ProMP  # noqa: E402
 from vigor.tasks import Judge  # noqa: E402
 
@@ -32,7 +33,7 @@ TASK = replace(
     judge=Judge(lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25)),
 )
 """A point that sees where its goal is must end within .25 of it, in 8 steps."""
-SETTINGS = Config(policy_steps=512, learning_rate=2e-3, discriminator_steps=16)
+SETTINGS = GAILSettings(policy_steps=512, learning_rate=2e-3, discriminator_steps=16)
 SMALL = replace(SETTINGS, policy_steps=32, policy_width=8, width=8, policy_batch=16)
 IMPROVED = 10
 
@@ -55,16 +56,16 @@ def problem(seed=0) -> Problem:
     return Problem(jax.random.key(seed), *arrays, TASK.promp.rollout(jnp.asarray(weights, jnp.float32)))
 
 
-def success(config, data, states):
+def success(settings, data, states):
     own = problem()
-    actor = member(gail.actor(TASK, config, data, states), 0)
+    actor = member(gail.actor(TASK, settings, data, states), 0)
     judged = evaluation.evaluate(TASK, policies.of(np.asarray(own.contexts), 8, actor), samples=50)
     return judged.train["success_best"], judged.test["success_best"]
 
 
 @pytest.fixture(scope="module")
 def data():
-    return steps.prepare(TASK, SETTINGS, stacked([problem()]))
+    return steps.prepare(TASK, SETTINGS.view, stacked([problem()]))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_updates_one_by_one_are_updates_at_once_and_depend_on_the_seed(data, beg
     together = gail.advance(TASK, SMALL, data, begun, 2)
     apart = gail.advance(TASK, SMALL, data, gail.advance(TASK, SMALL, data, begun, 1), 1)
     assert_same(together, apart, rtol=0)
-    other = steps.prepare(TASK, SMALL, stacked([problem(1)]))
+    other = steps.prepare(TASK, SMALL.view, stacked([problem(1)]))
     both = jax.tree.map(lambda *parts: jnp.concatenate(parts), data, other)
     batch = gail.advance(TASK, SMALL, both, gail.start(TASK, SMALL, both), 2)
     assert_same(member(batch, 0), member(together, 0), atol=1e-4)
@@ -92,10 +93,10 @@ def test_updates_one_by_one_are_updates_at_once_and_depend_on_the_seed(data, beg
 
 
 def test_a_plain_environment_serves_as_well(data, begun):
-    config = replace(SMALL, vectorised=False)
-    after = gail.advance(TASK, config, data, begun, 1)
+    settings = replace(SMALL, vectorised=False)
+    after = gail.advance(TASK, settings, data, begun, 1)
     assert np.abs(after.policy["log_std"] - begun.policy["log_std"]).max() > 0
-    ppo, rewarded = gail_ppo._learner(TASK, config, gail_ppo._contexts(config, member(data, 0)))
+    ppo, rewarded = gail_ppo._learner(TASK, settings, gail_ppo._contexts(settings, member(data, 0)))
     assert rewarded.num_envs == 1
     assert ppo.n_steps == 32
 
@@ -153,14 +154,14 @@ def test_networks_begin_as_those_of_stable_baselines(begun):
 
 
 def test_the_discriminator_tells_demonstrations_from_others():
-    config = replace(SMALL, discriminator_steps=200)
+    settings = replace(SMALL, discriminator_steps=200)
     rng = np.random.default_rng(0)
     shown, own = (jnp.asarray(rng.normal(shift, 1, (300, 5)), jnp.float32) for shift in (1.5, -1.5))
-    architecture = config.discriminator
-    fresh = gail.networks.initial(jax.random.key(0), architecture, 5)
+    architecture = settings.discriminator
+    fresh = gail.networks.random_parameters(jax.random.key(0), architecture, 5)
     improve = quick(gail.improve, static_argnums=3)
-    after, _ = improve(jax.random.key(1), fresh, gail._adam(config).init(fresh), config, shown, own)
-    liked, disliked = (np.asarray(gail.reward(after, config, pairs[:, :3], pairs[:, 3:])) for pairs in (shown, own))
+    after, _ = improve(jax.random.key(1), fresh, gail._adam(settings).init(fresh), settings, shown, own)
+    liked, disliked = (np.asarray(gail.reward(after, settings, pairs[:, :3], pairs[:, 3:])) for pairs in (shown, own))
     assert np.all(liked >= 0)
     assert np.all(disliked >= 0)
     assert np.mean(liked > np.log(2)) > 0.9
@@ -190,5 +191,5 @@ def test_without_stable_baselines_a_run_says_what_to_install(monkeypatch):
 )
 def test_impossible_settings_are_one_sentence(wrong):
     with pytest.raises(UserError) as refusal:
-        Config(**wrong)
+        with_values(GAILSettings(), **wrong)
     assert "\n" not in str(refusal.value)

@@ -31,7 +31,7 @@ def test_densities_and_entropies_are_those_of_scipy(seed):
 
 
 def test_weights_that_are_not_trained_are_equal_and_activations_differ():
-    parameters = mixture_network.initial(jax.random.key(0), 3, 8, 2, 4, 2)
+    parameters = mixture_network.random_parameters(jax.random.key(0), 3, 8, 2, 4, 2)
     inputs = jax.random.normal(jax.random.key(1), (5, 3))
     found = mixture_network.apply(parameters, inputs, 4)
     assert (found.means.shape, found.log_weights.shape) == ((5, 4, 2), (5, 4))

@@ -1,7 +1,5 @@
 """The loss and the classes by hand, and training against log ratios that are known."""
 
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,20 +9,25 @@ from scipy.special import expit
 
 from helpers import FEATURES, assert_same, constant_network, logits, output_gradient, quick, some_descriptors
 from vigor.basics.errors import UserError
-from vigor.learning import density_ratio, outcome
-from vigor.learning import network_training as training
+from vigor.basics.settings import with_values
+from vigor.learning import density_ratio, network_training, outcome
 from vigor.learning.density_ratio import Classes, DensityRatio
 from vigor.learning.network_training import Network
 
-SMALL = DensityRatio(layers=2, width=6, kernel=3, networks=3, dropout=0.0, learning_rate=1e-3)
 
-initial = quick(training.initial, static_argnums=(1, 2))
+def settings_of(**values):
+    return with_values(DensityRatio(), dropout=0.0, **values)
+
+
+SMALL = settings_of(layers=2, width=6, kernel=3, networks=3, learning_rate=1e-3)
+
+new_network = quick(network_training.new_network, static_argnums=(1, 2))
 compiled_train = quick(density_ratio.train, static_argnums=2)
 reward = quick(density_ratio.reward, static_argnums=0)
 
 
 def network(settings, seed=0, features=FEATURES):
-    return initial(jax.random.key(seed), settings, features)
+    return new_network(jax.random.key(seed), settings.training, features)
 
 
 def classes(demonstrations, policy):
@@ -47,14 +50,16 @@ def test_reward_is_the_sum_of_logits():
     parameters, descriptors = network(SMALL).parameters, some_descriptors()
     rewards = reward(SMALL, parameters, descriptors)
     assert rewards.shape == (4,)
-    np.testing.assert_allclose(rewards, np.sum(logits(parameters, SMALL, descriptors), axis=1), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        rewards, np.sum(logits(parameters, SMALL.training.architecture, descriptors), axis=1), rtol=1e-5, atol=1e-5
+    )
 
 
 def test_reward_adds_how_likely_the_outcome_is():
-    settings, descriptors = replace(SMALL, near=(0.5,)), np.abs(some_descriptors())
+    settings, descriptors = with_values(SMALL, near=(0.5,)), np.abs(some_descriptors())
     shown = np.abs(some_descriptors(seed=1))
-    parameters = density_ratio.initial(jax.random.key(0), settings, shown).parameters
-    plain = density_ratio.initial(jax.random.key(0), replace(settings, outcome=False), shown).parameters
+    parameters = density_ratio.new_network(jax.random.key(0), settings, shown).parameters
+    plain = density_ratio.new_network(jax.random.key(0), with_values(settings, outcome=False), shown).parameters
     assert_same({name: parameters[name] for name in plain}, plain)
     likely = outcome.log_density(outcome.learn(settings.near, shown), settings.near, descriptors)
     assert np.all(likely < 0)
@@ -64,14 +69,14 @@ def test_reward_adds_how_likely_the_outcome_is():
 
 @pytest.mark.parametrize("with_outcome", [True, False])
 def test_no_more_distances_than_descriptors(with_outcome):
-    settings = replace(SMALL, near=(0.5,) * (FEATURES + 1), outcome=with_outcome)
+    settings = with_values(SMALL, near=(0.5,) * (FEATURES + 1), outcome=with_outcome)
     with pytest.raises(UserError, match=f"near has {FEATURES + 1} numbers for {FEATURES} descriptors"):
-        density_ratio.initial(jax.random.key(0), settings, some_descriptors())
+        density_ratio.new_network(jax.random.key(0), settings, some_descriptors())
 
 
 def test_training_leaves_what_is_known_of_demonstrations():
-    settings, shown = replace(SMALL, near=(0.5,), epochs=3, warmup=1), some_descriptors()
-    begun = density_ratio.initial(jax.random.key(0), settings, shown)
+    settings, shown = with_values(SMALL, near=(0.5,), epochs=3, warmup=1), some_descriptors()
+    begun = density_ratio.new_network(jax.random.key(0), settings, shown)
     trained, _ = train(1, begun, settings, classes(shown, some_descriptors(seed=1)))
     assert_same(trained.parameters["outcome"], begun.parameters["outcome"])
     assert np.any(trained.parameters["output"]["weight"] != begun.parameters["output"]["weight"])
@@ -87,7 +92,10 @@ def test_loss_is_weighted_cross_entropy():
 
     for kind, values in (("stepwise", step_logits), ("trajectory", step_logits.sum(axis=1, keepdims=True))):
         found = density_ratio.loss(
-            jnp.asarray(step_logits, jnp.float32), jnp.asarray(labels), jnp.asarray(weights), replace(SMALL, loss=kind)
+            jnp.asarray(step_logits, jnp.float32),
+            jnp.asarray(labels),
+            jnp.asarray(weights),
+            with_values(SMALL, loss=kind),
         )
         np.testing.assert_allclose(found, np.average(entropy(values), weights=weights), rtol=1e-5)
 
@@ -107,7 +115,7 @@ def test_rows_are_both_classes_with_labels_and_weights():
 
 # One step of training ------------------------------------------------------------------------------------------------
 
-ONE_EPOCH = DensityRatio(network="mlp", layers=1, width=4, epochs=1, warmup=1, dropout=0.0)
+ONE_EPOCH = settings_of(network="mlp", layers=1, width=4, epochs=1, warmup=1)
 
 
 def gradient_of(parameters, samples):
@@ -139,9 +147,7 @@ def test_policy_samples_count_by_their_shares():
 
 SHIFT = np.array([0.4, 0.7, 1.0, 1.3])
 """Policy samples are N(0, 1) at every step, demonstrations N(SHIFT, 1), all steps independent."""
-LEARNER = DensityRatio(
-    layers=1, width=24, kernel=3, dropout=0.0, learning_rate=5e-3, batch=256, epochs=25, warmup=10, patience=5
-)
+LEARNER = settings_of(layers=1, width=24, kernel=3, learning_rate=5e-3, batch=256, epochs=25, warmup=10, patience=5)
 
 
 def gaussian_classes(demonstrations, policy, seed=0):
@@ -155,9 +161,9 @@ def learned(settings, demonstrations=2_000, policy=2_000):
     """Logits [n, T] on fresh samples of both classes, and the true ratio of every step."""
     samples, held = gaussian_classes(demonstrations, policy), gaussian_classes(200, 200, seed=1)
     after, epochs = train(0, network(settings, features=1), settings, samples, held)
-    assert settings.warmup <= epochs <= settings.epochs
+    assert settings.training.warmup <= epochs <= settings.training.epochs
     fresh = samples_of(gaussian_classes(500, 500, seed=2))
-    return np.asarray(logits(after.parameters, settings, fresh)), step_ratios(fresh)
+    return np.asarray(logits(after.parameters, settings.training.architecture, fresh)), step_ratios(fresh)
 
 
 def step_ratios(samples):
@@ -167,9 +173,10 @@ def step_ratios(samples):
 
 def seen(settings):
     """Which steps [T, T] each step's logit can see: its ratio is the sum over them."""
+    architecture = settings.training.architecture
     gap = np.subtract.outer(np.arange(len(SHIFT)), np.arange(len(SHIFT)))
-    reach = (settings.layers + 1) * (settings.kernel // 2)
-    return {"mlp": gap == 0, "cnn": abs(gap) <= reach, "lstm": gap >= 0}[settings.network].astype(float)
+    reach = (architecture.layers + 1) * (architecture.kernel // 2)
+    return {"mlp": gap == 0, "cnn": abs(gap) <= reach, "lstm": gap >= 0}[architecture.network].astype(float)
 
 
 def assert_ratio(found, expected, error):
@@ -179,18 +186,18 @@ def assert_ratio(found, expected, error):
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn", "lstm"])
 def test_stepwise_training_finds_the_ratio_of_what_each_step_sees(kind):
-    settings = replace(LEARNER, network=kind)
+    settings = with_values(LEARNER, network=kind)
     found, ratios = learned(settings)
     assert_ratio(found, ratios @ seen(settings).T, 0.3)
 
 
 def test_trajectory_training_finds_the_ratio_of_whole_trajectories():
-    found, ratios = learned(replace(LEARNER, loss="trajectory"))
+    found, ratios = learned(with_values(LEARNER, loss="trajectory"))
     assert_ratio(found.sum(axis=1), ratios.sum(axis=1), 0.3)
 
 
 def test_unequal_numbers_do_not_shift_the_ratio():
-    found, ratios = learned(replace(LEARNER, network="mlp"), 400, 3_600)
+    found, ratios = learned(with_values(LEARNER, network="mlp"), 400, 3_600)
     # A network that took the classes at their numbers would be off by log 9 = 2.2.
     assert abs(np.mean(found - ratios)) < 0.15
 
@@ -199,7 +206,7 @@ def test_unequal_numbers_do_not_shift_the_ratio():
 
 
 def test_the_optimiser_lives_through_iterations_and_every_one_trains_all_its_epochs():
-    settings = replace(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
+    settings = with_values(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
     samples = classes(some_descriptors(20), some_descriptors(20, seed=1))
     once, epochs = train(0, network(settings), settings, samples)
     twice, more_epochs = train(1, once, settings, samples)
@@ -210,7 +217,7 @@ def test_the_optimiser_lives_through_iterations_and_every_one_trains_all_its_epo
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"networks": 0}, {"loss": "squared"}, {"decay": -0.1}, {"decay": 1.1}, {"decay": float("nan")}],
+    [{"loss": "squared"}, {"decay": -0.1}, {"decay": 1.1}, {"decay": float("nan")}],
     ids=str,
 )
 def test_impossible_settings_are_refused(wrong):

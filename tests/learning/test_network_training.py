@@ -1,7 +1,5 @@
 """Gradient steps by hand, early stopping epoch by epoch, and training in pieces."""
 
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,12 +19,13 @@ from helpers import (
     stacked,
 )
 from vigor.basics.errors import UserError
+from vigor.basics.settings import with_values
 from vigor.learning import network_training as training
-from vigor.learning.network_training import Learning, Network
+from vigor.learning.network_training import Network, NetworkTraining
 
-SMALL = Learning(layers=2, width=6, kernel=3, networks=3, dropout=0.0, learning_rate=1e-3)
+SMALL = with_values(NetworkTraining(), layers=2, width=6, kernel=3, networks=3, dropout=0.0, learning_rate=1e-3)
 
-initial = quick(training.initial, static_argnums=(1, 2))
+new_network = quick(training.new_network, static_argnums=(1, 2))
 
 
 def cross_entropy(step_logits, rows):
@@ -36,7 +35,7 @@ def cross_entropy(step_logits, rows):
 
 
 def network(settings, seed=0):
-    return initial(jax.random.key(seed), settings, FEATURES)
+    return new_network(jax.random.key(seed), settings, FEATURES)
 
 
 def rows_of(ones, zeros):
@@ -68,7 +67,9 @@ def train(seed, start, settings, rows, held=None, rate=1.0):
 
 
 def one_epoch(**changes):
-    return replace(Learning(network="mlp", layers=1, epochs=1, warmup=1, dropout=0.0), **changes)
+    return with_values(
+        NetworkTraining(), **{"network": "mlp", "layers": 1, "epochs": 1, "warmup": 1, "dropout": 0.0} | changes
+    )
 
 
 @pytest.mark.parametrize("probability", [0.2, 0.5])
@@ -151,7 +152,7 @@ def updates(state):
     return int(optax.tree.get(state.optimiser, "count"))
 
 
-MINIBATCHES = replace(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
+MINIBATCHES = with_values(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
 
 
 def test_without_validation_all_epochs_are_trained_in_all_batches():
@@ -206,7 +207,7 @@ def test_training_is_repeatable_and_its_key_matters():
 
 # Early stopping ------------------------------------------------------------------------------------------------------
 
-IMPATIENT = replace(SMALL, epochs=200, warmup=5, patience=3, learning_rate=0.003, dropout=0.2)
+IMPATIENT = with_values(SMALL, epochs=200, warmup=5, patience=3, learning_rate=0.003, dropout=0.2)
 
 
 def test_noise_stops_early_but_not_before_the_warmup():
@@ -253,11 +254,11 @@ def networks_by_epoch(start, epochs):
 
 
 def mixed_loss(parameters):
-    return float(cross_entropy(logits(parameters, STEADY, MIXED[0]), MIXED))
+    return float(cross_entropy(logits(parameters, STEADY.architecture, MIXED[0]), MIXED))
 
 
 def test_training_returns_the_best_network_when_patience_runs_out():
-    settings = replace(STEADY, epochs=100, warmup=2, patience=3)
+    settings = with_values(STEADY, epochs=100, warmup=2, patience=3)
     start = network(settings)
     after, epochs = train(0, start, settings, PURE, MIXED)
     assert epochs < 100
@@ -269,7 +270,7 @@ def test_training_returns_the_best_network_when_patience_runs_out():
 
 
 def test_training_keeps_the_last_network_when_all_epochs_were_run():
-    settings = replace(STEADY, epochs=30, warmup=1, patience=100)
+    settings = with_values(STEADY, epochs=30, warmup=1, patience=100)
     start = network(settings)
     after, epochs = train(0, start, settings, PURE, MIXED)
     assert epochs == 30
@@ -279,7 +280,7 @@ def test_training_keeps_the_last_network_when_all_epochs_were_run():
 
 
 def test_early_stopping_looks_at_the_loss_only_after_the_warmup():
-    settings = replace(STEADY, epochs=100, warmup=40, patience=3)
+    settings = with_values(STEADY, epochs=100, warmup=40, patience=3)
     start = network(settings)
     after, epochs = train(0, start, settings, PURE, MIXED)
     # By then the loss rises: the first network looked at is the best.
@@ -289,7 +290,7 @@ def test_early_stopping_looks_at_the_loss_only_after_the_warmup():
 
 # In pieces -----------------------------------------------------------------------------------------------------------
 
-PIECES = replace(
+PIECES = with_values(
     SMALL, layers=1, batch_norm=True, dropout=0.3, epochs=60, warmup=4, patience=5, batch=16, learning_rate=0.03
 )
 
@@ -306,7 +307,7 @@ def pieces(settings, held, *untils):
 def test_training_in_pieces_is_training_at_once(stops_early):
     """To the bit: shuffling, dropout, running statistics, Adam's moments, and what early stopping has seen."""
     held = noise_rows(10) if stops_early else none_of(noise_rows())
-    settings = PIECES if stops_early else replace(PIECES, epochs=12)
+    settings = PIECES if stops_early else with_values(PIECES, epochs=12)
     (whole,) = pieces(settings, held, settings.epochs)
     first, second, last = pieces(settings, held, 3, 7, settings.epochs)
     assert (first.epoch, second.epoch) == (3, 7)
@@ -321,7 +322,7 @@ def test_training_in_pieces_is_training_at_once(stops_early):
 def test_nothing_is_trained_beyond_the_end(stops_early):
     """Neither an earlier epoch than the one reached, nor a later one than the last."""
     held = noise_rows(10) if stops_early else none_of(noise_rows())
-    settings = PIECES if stops_early else replace(PIECES, epochs=12)
+    settings = PIECES if stops_early else with_values(PIECES, epochs=12)
     reached, back, last, beyond = pieces(settings, held, 5, 2, settings.epochs, 10**6)
     assert_same(back, reached, rtol=0)
     assert_same(beyond, last, rtol=0)
@@ -331,13 +332,12 @@ def test_nothing_is_trained_beyond_the_end(stops_early):
     ("share", "samples", "held"), [(0.1, 30, 3), (0.0, 30, 0), (0.25, 10, 2), (0.1, 3, 1), (0.5, 1, 1)]
 )
 def test_a_share_of_the_samples_is_held_out(share, samples, held):
-    assert training.held_out(replace(SMALL, validation=share), samples) == held
+    assert training.held_out(with_values(SMALL, validation=share), samples) == held
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"layers": 0},
         {"networks": 0},
         {"networks": 10**5},
         {"batch": 1},
@@ -354,4 +354,4 @@ def test_a_share_of_the_samples_is_held_out(share, samples, held):
 )
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
-        Learning(**wrong)
+        NetworkTraining(**wrong)

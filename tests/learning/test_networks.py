@@ -20,7 +20,7 @@ KINDS = pytest.mark.parametrize("kind", ["cnn", "mlp", "lstm"])
 
 
 def initial(architecture, seed=0, features=FEATURES):
-    return networks.initial(jax.random.key(seed), architecture, features)
+    return networks.random_parameters(jax.random.key(seed), architecture, features)
 
 
 def doubled(tree):
@@ -359,4 +359,4 @@ def test_impossible_architectures_are_refused(wrong):
 
 def test_no_more_descriptors_are_magnified_than_there_are():
     with pytest.raises(UserError, match="near has 3 numbers for 2 descriptors"):
-        networks.initial(jax.random.key(0), replace(SMALL, near=(1.0, 1.0, 1.0)), 2)
+        networks.random_parameters(jax.random.key(0), replace(SMALL, near=(1.0, 1.0, 1.0)), 2)

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import log_softmax, logsumexp
 
 from vigor.learning.surrogate import Quadratic
-from vigor.learning.trust_region import kl_bounded_step, reweight
+from vigor.learning.trust_region import kl_bounded_step
 
 compiled_step = jax.jit(kl_bounded_step)
-compiled_reweight = jax.jit(reweight)
 
 
 def single(*values):
@@ -164,73 +162,3 @@ def test_steps_of_a_batch_are_those_of_one():
         mean, covariance, *_ = solve(gradient, curvature, 0.2)
         np.testing.assert_allclose(batch.mean[i], mean, atol=1e-4)
         np.testing.assert_allclose(batch.root[i] @ batch.root[i].T, covariance, atol=1e-4)
-
-
-# Component weights ---------------------------------------------------------------------------------------------------
-
-
-def weights_problem(seed, scale):
-    rng = np.random.default_rng(seed)
-    return log_softmax(rng.normal(size=4)), scale * rng.normal(size=4)
-
-
-def weights_kl(new, old):
-    return np.sum(np.exp(new) * (new - old))
-
-
-def reweighted(log_weights, values, bound):
-    return np.asarray(compiled_reweight(*single(log_weights, values, bound)), np.float64)
-
-
-def best_weights_by_slsqp(log_weights, values, bound):
-    def new(parameters):
-        return log_softmax(parameters)
-
-    result = minimize(
-        lambda p: weights_kl(new(p), log_weights) - np.exp(new(p)) @ values,
-        log_weights,
-        method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda p: bound - weights_kl(new(p), log_weights)},
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    assert weights_kl(new(result.x), log_weights) <= bound * (1 + 1e-4)
-    return -result.fun
-
-
-@pytest.mark.parametrize(("scale", "bound"), [(0.1, 0.2), (2.0, 0.1), (5.0, 0.01)])
-def test_weights_are_as_good_as_a_generic_optimisers(scale, bound):
-    for seed in range(3):
-        log_weights, values = weights_problem(seed, scale)
-        new = reweighted(log_weights, values, bound)
-        assert weights_kl(new, log_weights) <= bound * (1 + 1e-4)
-        found = np.exp(new) @ values - weights_kl(new, log_weights)
-        assert found == pytest.approx(best_weights_by_slsqp(log_weights, values, bound), rel=1e-3, abs=1e-5)
-
-
-@given(seed=problems["seed"], scale=st.floats(-3, 1).map(lambda power: 10**power))
-@settings(max_examples=50, deadline=None)
-def test_weights_without_a_bound_are_the_closed_form(seed, scale):
-    log_weights, values = weights_problem(seed, scale)
-    expected = log_weights + values - logsumexp(log_weights + values)
-    np.testing.assert_allclose(reweighted(log_weights, values, np.inf), expected, rtol=1e-4, atol=1e-4)
-
-
-@given(
-    seed=problems["seed"],
-    scale=st.floats(-6, 6).map(lambda power: 10**power),
-    bound=st.floats(-4, 1).map(lambda power: 10**power),
-)
-@settings(max_examples=200, deadline=None)
-def test_weights_keep_their_promises_at_every_scale(seed, scale, bound):
-    log_weights, values = weights_problem(seed, scale)
-    new = reweighted(log_weights, values, bound)
-    assert np.all(np.isfinite(new))
-    assert np.exp(new).sum() == pytest.approx(1, abs=1e-5)
-    assert weights_kl(new, log_weights) <= bound * (1 + 1e-3) + 1e-6
-    assert (np.exp(new) - np.exp(log_weights)) @ values >= weights_kl(new, log_weights) - 1e-5 * (1 + scale)
-
-
-def test_equal_values_leave_the_weights():
-    log_weights, _ = weights_problem(0, 1.0)
-    for bound in (0.1, np.inf):
-        np.testing.assert_allclose(reweighted(log_weights, np.full(4, 7e4), bound), log_weights, rtol=1e-5)
