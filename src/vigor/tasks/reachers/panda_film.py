@@ -8,6 +8,7 @@ import numpy as np
 
 from vigor.basics.engine import mujoco
 from vigor.motion import panda
+from vigor.motion.panda import model
 from vigor.motion.shapes import Box, Sphere
 from vigor.motion.trajectories import resample
 from vigor.tasks.box_pusher import pictures, scene
@@ -43,7 +44,7 @@ def write(path: Path, joints: np.ndarray, targets: Sequence[Region], keep_out: S
 
 def _build(targets: Sequence[Region], keep_out: Sequence[Sphere | Box], tips: np.ndarray):
     """An MjSpec of the arm with a stick to its tool point, of targets and keep-outs, and of the trace, unseen yet."""
-    spec = scene.panda.chain()
+    spec = model.spec()
     spec.body("attachment").add_geom(
         type=mujoco.mjtGeom.mjGEOM_CAPSULE,
         fromto=(0, 0, 0, 0, 0, panda.chain().tool - panda.FLANGE),
