@@ -83,7 +83,9 @@ def main() -> None:
     known = json.loads(FILE.read_text())
     changed = 0
     for name, own in found.items():
-        pairs = zip(own.get("policies", {"": own}).items(), known[name].get("policies", {"": known[name]}).items())
+        pairs = zip(
+            own.get("policies", {"": own}).items(), known[name].get("policies", {"": known[name]}).items(), strict=True
+        )
         for (key, new), (_, old) in pairs:
             if new["digest"] != old["digest"]:
                 changed += 1
