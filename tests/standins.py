@@ -23,7 +23,7 @@ def cells(count, **changes):
 
 
 def judged(success, components=2):
-    """What an evaluation would say."""
+    """Figures as an evaluation gives them."""
     varied = {"working_components": 1.0, "distinct_solutions": 1.0, "entropy": 0.0}
     ranked = [success / (rank + 1) for rank in range(components)]
     figures = {"success_best": success, "success_mixture": success / 2, "distance_best": (1 - success) / 10}
@@ -35,35 +35,45 @@ def found(cell):
     return {"demonstrations": "none", "device": "none", "train": judged(success), "test": judged(success)}
 
 
-def sleep(seconds, batch, folder):
-    """Leaves a file for every time that a cell is run."""
+def sleep(seconds, stuck, batch, folder):
+    """Leaves a file for every time that a cell is run. stuck: a seed that never ends."""
     for cell in batch:
         (folder / f"ran-{cell.setup.seed}-{time.monotonic_ns()}").touch()
+        time.sleep(1000 if cell.setup.seed == stuck else 0)
     time.sleep(seconds)
     return [found(cell) for cell in batch]
 
 
-def sleeping(seconds):
-    return partial(sleep, seconds)
+def sleeping(seconds, stuck=None):
+    return partial(sleep, seconds, stuck)
 
 
-def telling(batch, folder):
+def tell(seconds, batch, folder):
     """Says in which process it runs."""
-    return [found(cell) | {"device": str(os.getpid())} for cell in batch]
+    (folder / f"pid-{os.getpid()}").touch()
+    return [result | {"device": str(os.getpid())} for result in sleep(seconds, None, batch, folder)]
+
+
+def telling(seconds):
+    return partial(tell, seconds)
+
+
+def environment(names):
+    return [os.environ.get(name) for name in names]
 
 
 def stumble(batch, folder):
     """Seed 1 fails, as long as a file says so."""
     if batch[0].setup.seed == 1 and (folder / "stumble").exists():
         raise ValueError("a stone")
-    return sleep(0, batch, folder)
+    return sleep(0, None, batch, folder)
 
 
 def die(batch, folder):
     """The worker of seed 1 dies, every time."""
     if batch[0].setup.seed == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    return sleep(0.2, batch, folder)
+    return sleep(0.1, None, batch, folder)
 
 
 def times_run(folder):
@@ -95,8 +105,9 @@ class FakeData:
 
 
 def main():
-    """A benchmark, given a folder, the number of cells, the seconds of each, and the workers."""
-    folder, count, seconds, workers = sys.argv[1:]
+    """A benchmark, given a folder, the number of cells, the seconds of each, the workers, maybe a seed that sticks."""
+    folder, count, seconds, workers, *stuck = sys.argv[1:]
     store = Store(Path(folder))
     store.begin()
-    runner.run(cells(int(count)), store, runner.Place(None, int(workers), "cpu"), sleeping(float(seconds)))
+    measure = sleeping(float(seconds), *map(int, stuck))
+    runner.run(cells(int(count)), store, runner.Place(None, int(workers), "cpu"), measure)

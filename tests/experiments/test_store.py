@@ -9,15 +9,16 @@ import pytest
 
 import standins
 from vigor.basics.errors import UserError
+from vigor.basics.settings import value_of
 from vigor.experiments.cell import row
 from vigor.experiments.store import Claims, Store, is_benchmark
 
 
 @pytest.fixture
 def store(tmp_path):
-    made = Store(tmp_path / "benchmark")
-    made.begin()
-    return made
+    store = Store(tmp_path / "benchmark")
+    store.begin()
+    return store
 
 
 def finished(cell):
@@ -31,7 +32,7 @@ def test_a_row_says_everything_and_is_kept_once(store):
     kept = store.rows()
     assert [one["setup"]["seed"] for one in kept] == [0, 1, 2]
     assert all(store.has(cell.id) for cell in cells)
-    assert kept[0]["setup"]["config"]["density_ratio"]["width"] == 32
+    assert value_of(kept[0]["setup"], "width") == 32
     assert {"version", "machine", "python", "date", "device", "demonstrations"} <= kept[0].keys()
     store.add(finished(cells[0]) | {"seconds": 2.0})
     assert store.rows() == kept
@@ -56,7 +57,7 @@ def test_the_table_has_every_number_and_setting(store):
         rows = list(csv.DictReader(file))
     assert len(rows) == 3
     assert sorted(one["setup.descriptors"] for one in rows) == ["angles", "geometric", "geometric"]
-    assert {one["setup.config.density_ratio.network"] for one in rows} == {"cnn"}
+    assert {one["setup.settings.density_ratio.training.architecture.network"] for one in rows} == {"cnn"}
     assert {float(one["test.success_best"]) for one in rows} == {1.0, 0.5}
     assert rows[0]["test.success_components"] == "1.0000 0.5000"
     assert not {"test.contexts", "train.contexts"} & rows[0].keys()
@@ -64,33 +65,35 @@ def test_the_table_has_every_number_and_setting(store):
 
 def test_a_setting_that_is_called_contexts_is_in_the_table(store):
     row = finished(standins.cells(1)[0])
-    row["setup"]["config"]["contexts"] = "training"
+    row["setup"]["settings"]["contexts"] = "training"
     store.add(row)
     store.write_table()
     with (store.folder / "results.csv").open() as file:
-        assert next(csv.DictReader(file))["setup.config.contexts"] == "training"
+        assert next(csv.DictReader(file))["setup.settings.contexts"] == "training"
 
 
-def test_a_claim_keeps_other_processes_out_until_it_is_dropped(store):
-    one, other = (cell.id for cell in standins.cells(2))
-
-    def elsewhere(id):
-        program = (
-            "import sys; from pathlib import Path; from vigor.experiments.store import Claims\n"
-            "with Claims(Path(sys.argv[1])) as claims: print(claims.take(sys.argv[2]))"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program, store.folder, id], capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip() == "True"
-
+def test_a_claim_keeps_other_processes_out_until_it_is_dropped_or_its_process_is_killed(store):
+    one, other, third = (cell.id for cell in standins.cells(3))
+    program = (
+        "import sys; from pathlib import Path; from vigor.experiments.store import Claims\n"
+        "with Claims(Path(sys.argv[1])) as claims:\n"
+        "    print(*(claims.take(cell_id) for cell_id in sys.argv[2:]), flush=True)\n"
+        "    sys.stdin.read()"
+    )
     with Claims(store.folder) as claims:
         assert claims.take(one)
         assert claims.take(one)
-        assert not elsewhere(one)
-        assert elsewhere(other)
-        claims.drop()
-        assert elsewhere(one)
+        assert claims.take(other)
+        claims.drop(other)
+        command = [sys.executable, "-c", program, store.folder, one, other, third]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline().split() == ["False", "True", "True"]
+            assert not claims.take(other)
+            assert not claims.take(third)
+            process.kill()
+        assert claims.take(other)
+        assert claims.take(third)
+    assert list((store.folder / "claimed").iterdir()) == []
 
 
 def test_other_folders_and_damaged_rows_are_one_sentence(tmp_path, store):

@@ -1,20 +1,24 @@
-"""The engine: cells through joblib, on processes of this machine or on a Dask cluster.
+"""The engine: cells on processes of this machine, on a Dask cluster, or on a GPU.
 
 A CPU runs one cell a process, each with its share of the cores. A GPU trains all seeds of a configuration as one
 program. Rows are written by the process that started the benchmark, as they come.
 """
 
+import logging
 import os
+import signal
 import threading
 import time
 import traceback
+import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
@@ -24,17 +28,21 @@ from vigor.experiments.store import Claims, Row, Store
 if TYPE_CHECKING:
     from vigor.experiments.cell import Cell
 
+Job = list["Cell"]
+"""Cells that a worker runs at once."""
 Measure = Callable[[Sequence["Cell"], Path], list[Row]]
-"""What a batch of cells finds, given the benchmark's folder."""
+"""Function that trains and evaluates a job's cells, given the benchmark's folder."""
 CONNECT = 10
 """Seconds that a Dask scheduler has to answer."""
 POLL = 0.5
-"""Seconds from one look to the next at cells that another benchmark is working on."""
+"""Seconds from one look to the next at new Dask workers, and at cells that another benchmark is working on."""
+IDLE = 300
+"""Seconds that a worker process without a job is kept for the next benchmark of this process."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where cells run."""
+    """Machine or cluster that cells run on."""
 
     scheduler: str | None = None
     """Address of a Dask scheduler; without one, processes of this machine."""
@@ -44,18 +52,29 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Finished:
+    """A job that has just ended."""
+
+    cells: Sequence["Cell"]
+    seconds: float
+    """Time that it took; 0 where its worker died."""
+    error: str | None
+    """Reason why it failed; None if it did not."""
+
+
+@dataclass(frozen=True)
 class Progress:
-    """What a progress display shows."""
+    """State of a benchmark, for a progress display."""
 
     total: int
     done: int
-    """Finished, now or earlier."""
+    """Cells finished, now or earlier."""
     failed: int
     running: int
     seconds_left: float | None
-    """Unknown before the first cell has finished."""
-    last: str
-    """What has just happened, in words."""
+    """Expected time; unknown before the first cell has finished."""
+    last: Finished | None = None
+    """Job that has just ended; None when some have just begun."""
 
 
 def run(
@@ -71,42 +90,36 @@ def run(
     is run again; a cell whose worker dies a second time, when it is run alone, has failed. Cells that another benchmark
     in the same folder is working on are left to it, and taken over should it end without having finished them.
     """
-    with Claims(store.folder) as claims, _pool(place, len(cells)) as pool:
-        board = _Board({cell.id: cell for cell in cells}, store, pool.workers)
+    with Claims(store.folder) as claims, _workers(place, len(cells)) as workers:
+        board = _Board({cell.id: cell for cell in cells}, store, workers)
+        work = partial(_work, measure, store.folder.resolve(), place.device)
         suspects: set[str] = set()
-        while todo := board.open():
-            fresh = [cell for cell in todo if cell.id not in suspects]
-            jobs = _jobs(fresh, pool.together) if fresh else [todo[:1]]
-            running: dict[int, list[Cell]] = {}
-
-            def offered(jobs: list[list["Cell"]] = jobs, running: dict[int, list["Cell"]] = running) -> Iterator[Any]:
-                for number, job in enumerate(jobs):
-                    claimed = [cell for cell in job if claims.take(cell.id)]
-                    # Another benchmark may have finished some meanwhile.
-                    if missing := [cell for cell in claimed if not store.has(cell.id)]:
-                        running[number] = missing
-                        parent = None if place.scheduler else os.getpid()
-                        yield number, parent, measure, missing, store.folder.resolve(), place.device
-
-            report(board.progress("", running))
-            try:
-                for number, rows in pool.work(offered()):
-                    report(board.progress(f"{running.pop(number)[0]}: {board.keep(rows)}", running))
-            except _deaths() as death:
-                # Any of those that were running may be to blame. They are run again, each alone.
-                for cell in (cell for job in running.values() for cell in job):
-                    if cell.id in suspects:
-                        words = board.keep([_row(cell, {"error": f"its worker dies: {type(death).__name__}"})])
-                        report(board.progress(f"{cell}: {words}", {}))
-                    suspects.add(cell.id)
-            finally:
-                claims.drop()
-            if len(todo) == len(board.open()) and not running:  # All are with another benchmark.
+        while unfinished := board.unfinished():
+            report(board.progress())
+            fresh = [cell for cell in unfinished if cell.id not in suspects]
+            jobs = _jobs(fresh, workers.together) if fresh else [unfinished[:1]]
+            idle = True
+            for job, outcome in workers.run(work, _claimed(jobs, claims, board, report)):
+                idle = False
+                board.running.remove(job)
+                if isinstance(outcome, Exception):
+                    # Any job that was running may be to blame. Their cells are run again, each alone.
+                    error = {"error": f"its worker dies: {type(outcome).__name__}"}
+                    rows = [_row(cell, error) for cell in job if cell.id in suspects]
+                    suspects.update(cell.id for cell in job)
+                else:
+                    rows = outcome
+                if rows:
+                    board.keep(rows)
+                    report(board.progress(Finished(job, rows[0].get("seconds", 0.0), rows[0].get("error"))))
+                for cell in job:
+                    claims.drop(cell.id)
+            if idle:  # All are with another benchmark.
                 time.sleep(POLL)
 
 
-def _jobs(cells: Sequence["Cell"], together: bool) -> list[list["Cell"]]:
-    """What is run at once: single cells, or all that differ in their seed alone.
+def _jobs(cells: Sequence["Cell"], together: bool) -> list[Job]:
+    """Jobs of single cells, or of all that differ in their seed alone.
 
     First seeds come first: a benchmark that is stopped has some of everything, and workers seldom compile the same.
     """
@@ -116,29 +129,44 @@ def _jobs(cells: Sequence["Cell"], together: bool) -> list[list["Cell"]]:
     return list(jobs.values())
 
 
+def _claimed(jobs: Sequence[Job], claims: Claims, board: "_Board", report: Callable[[Progress], None]) -> Iterator[Job]:
+    """Jobs as they are handed out, without cells that another benchmark works on."""
+    for job in jobs:
+        claimed = [cell for cell in job if claims.take(cell.id)]
+        # Another benchmark may have finished some meanwhile.
+        for cell in (cell for cell in claimed if board.store.has(cell.id)):
+            claims.drop(cell.id)
+        if ours := [cell for cell in claimed if not board.store.has(cell.id)]:
+            board.running.append(ours)
+            report(board.progress())
+            yield ours
+
+
 @dataclass
 class _Board:
-    """Who is done, who has failed, and how long the rest will take."""
+    """Cells that are done, have failed or are running, and the time that the rest will take."""
 
     cells: dict[str, "Cell"]
     store: Store
-    workers: int
+    workers: "_Workers"
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
+    running: list[Job] = field(default_factory=list)
+    """Jobs that have been handed out; some of them wait until a worker is free."""
     seconds: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
-    """Of finished cells, by task and method."""
+    """Times of finished cells, by task and method."""
 
     def __post_init__(self) -> None:
         for row in self.store.rows():
             self._learn(row)
 
-    def open(self) -> list["Cell"]:
+    def unfinished(self) -> list["Cell"]:
         """Cells that are still to be run."""
-        self.done = {id for id in self.cells if self.store.has(id)}
-        return [cell for id, cell in self.cells.items() if id not in self.done | self.failed]
+        self.done = {cell_id for cell_id in self.cells if self.store.has(cell_id)}
+        return [cell for cell_id, cell in self.cells.items() if cell_id not in self.done | self.failed]
 
-    def keep(self, rows: Sequence[Row]) -> str:
-        """Keep the rows of a job, and say how it went."""
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Keep the rows of a job."""
         for row in rows:
             if "error" in row:
                 self.store.fail(row)
@@ -147,15 +175,12 @@ class _Board:
                 self.store.add(row)
                 self.done.add(row["id"])
                 self._learn(row)
-        first, others = rows[0], f" for {len(rows)} seeds" if len(rows) > 1 else ""
-        return f"failed: {first['error']}" if "error" in first else f"{first['seconds']:.1f} s{others}"
 
     def _learn(self, row: Row) -> None:
         self.seconds[row["setup"]["task"], row["setup"]["method"]].append(row["seconds"] / row["together"])
 
-    def progress(self, last: str, running: dict[int, list["Cell"]]) -> Progress:
-        """running: jobs that have been handed out; some of them wait until a worker is free."""
-        busy = [len(job) for job in running.values()][: self.workers]
+    def progress(self, last: Finished | None = None) -> Progress:
+        busy = [len(job) for job in self.running][: self.workers.count]
         return Progress(len(self.cells), len(self.done), len(self.failed), sum(busy), self._left(), last)
 
     def _left(self) -> float | None:
@@ -166,56 +191,121 @@ class _Board:
         means = {kind: sum(values) / len(values) for kind, values in self.seconds.items()}
         kinds = Counter(
             (cell.setup.task, cell.setup.method)
-            for id, cell in self.cells.items()
-            if id not in self.done and id not in self.failed
+            for cell_id, cell in self.cells.items()
+            if cell_id not in self.done and cell_id not in self.failed
         )
-        return sum(count * means.get(kind, usual) for kind, count in kinds.items()) / self.workers
+        return sum(count * means.get(kind, usual) for kind, count in kinds.items()) / self.workers.count
 
 
 # Workers
 
+Work = Callable[[Job], list[Row]]
 
-class _Pool(NamedTuple):
-    work: Callable[[Iterable[Any]], Iterable[tuple[int, list[Row]]]]
-    """Calls `_work` with many arguments and gives what it returns, in whatever order that comes."""
-    workers: int
-    """How many jobs run at the same time."""
+
+class _Workers(Protocol):
+    count: int
+    """Jobs that run at the same time."""
     together: bool
     """Whether seeds train as one program."""
 
+    def run(self, work: Work, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[Row] | Exception]]:
+        """Jobs with their rows, in whatever order they end, or with the error that their worker died of."""
+
+
+class _Here:
+    """This process, which does one job after the other."""
+
+    count, together = 1, True
+
+    def run(self, work: Work, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[Row] | Exception]]:
+        return ((job, work(job)) for job in jobs)
+
+
+@dataclass
+class _Elsewhere:
+    """Processes that an executor hands jobs to."""
+
+    executor: Callable[[], Executor]
+    """The executor; a new one when a death has broken it."""
+    size: Callable[[], int]
+    """Number of workers at the moment."""
+    death: type[Exception]
+    """Error of a job whose worker has died."""
+    together: bool
+    count: int = 1
+
+    def run(self, work: Work, jobs: Iterator[Job]) -> Iterator[tuple[Job, list[Row] | Exception]]:
+        running: dict[Future[list[Row]], Job] = {}
+        while True:
+            self.count = max(1, self.size())
+            # Each worker has its next job waiting, so that none waits for a job, and those that come later find some.
+            while len(running) < 2 * self.count and (job := next(jobs, None)) is not None:
+                running[self._submit(work, job)] = job
+            if not running:
+                return
+            for future in wait(running, POLL, FIRST_COMPLETED).done:
+                error = future.exception()
+                yield running.pop(future), error if isinstance(error, self.death) else future.result()
+
+    def _submit(self, work: Work, job: Job) -> Future[list[Row]]:
+        try:
+            return self.executor().submit(work, job)
+        except self.death as death:  # In this moment, of another job's worker.
+            future: Future[list[Row]] = Future()
+            future.set_exception(death)
+            return future
+
 
 @contextmanager
-def _pool(place: Place, cells: int) -> Iterator[_Pool]:
-    try:
-        import joblib
-    except ImportError:
-        raise missing("the benchmark needs joblib", "benchmark") from None
-
-    def parallel(workers: int, ahead: int | str) -> Callable[[Iterable[Any]], Any]:
-        settings: dict[str, Any] = {"return_as": "generator_unordered", "pre_dispatch": ahead, "batch_size": 1}
-        return lambda jobs: joblib.Parallel(workers, **settings)(joblib.delayed(_work)(*job) for job in jobs)
-
+def _workers(place: Place, cells: int) -> Iterator[_Workers]:
     if place.scheduler is not None:
-        with _client(place.scheduler) as client, joblib.parallel_config(_dask_backend()):
-            together = client.submit(_computes_on, place.device, pure=False).result() != "cpu"
-            # All jobs are handed over at once, so that workers that come later find some.
-            yield _Pool(parallel(-1, "all"), sum(client.ncores().values()), together)
+        with _cluster(place.scheduler, place.device) as workers:
+            yield workers
     elif _computes_on(place.device) != "cpu":
-        yield _Pool(parallel(1, 1), 1, True)
+        yield _Here()
     else:
-        workers = max(1, min(place.workers or joblib.cpu_count(), cells))
-        with joblib.parallel_config("loky"):
-            # Each worker has its next job waiting, so that none waits for a job.
-            yield _Pool(parallel(workers, 2 * workers), workers, False)
+        with _processes(place.workers, cells) as workers:
+            yield workers
 
 
 @contextmanager
-def _client(address: str) -> Iterator[Any]:
-    """A connection to a Dask scheduler that has workers."""
+def _processes(workers: int | None, cells: int) -> Iterator[_Elsewhere]:
+    """Processes of this machine, each with its share of the cores."""
     try:
-        from distributed import Client
+        import loky
+        from loky.process_executor import TerminatedWorkerError
+    except ImportError:
+        raise missing("the benchmark needs loky", "benchmark") from None
+    cores = loky.cpu_count()
+    count = max(1, min(workers or cores, cells))
+    share = os.environ.get("OMP_NUM_THREADS", str(max(1, cores // count)))
+
+    def executor() -> Any:
+        environment = {"OMP_NUM_THREADS": share}
+        return loky.get_reusable_executor(
+            count, timeout=IDLE, initializer=_begin, initargs=(os.getpid(),), env=environment
+        )
+
+    with warnings.catch_warnings():
+        # Workers that have grown, as compiled programs make them, are replaced between two jobs: nothing to warn of.
+        warnings.filterwarnings("ignore", "A worker (stopped|was restarted) while some jobs", UserWarning)
+        try:
+            yield _Elsewhere(executor, lambda: count, TerminatedWorkerError, together=False)
+        except BaseException:
+            executor().shutdown(kill_workers=True)
+            raise
+
+
+@contextmanager
+def _cluster(address: str, device: Device) -> Iterator[_Elsewhere]:
+    """Workers of a Dask scheduler."""
+    try:
+        from distributed import Client, KilledWorker
+        from distributed.comm import CommClosedError
     except ImportError:
         raise missing("--backend dask needs Dask", "benchmark") from None
+    for name in ("distributed", "distributed.client"):  # What they log of lost connections is said here.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=CONNECT)
     except (OSError, ValueError) as error:
@@ -225,35 +315,22 @@ def _client(address: str) -> Iterator[Any]:
             client.wait_for_workers(1, timeout=60)
         except TimeoutError:
             raise UserError(f"the Dask scheduler at {address} has no workers; start some with `dask worker`") from None
-        yield client
-
-
-def _dask_backend() -> Any:
-    """Joblib's, without its habit of computing in this process where the cluster has one worker so far."""
-    from joblib._dask import DaskDistributedBackend
-
-    class Backend(DaskDistributedBackend):
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, super().effective_n_jobs(n_jobs))
-
-    return Backend()
-
-
-def _deaths() -> tuple[type[Exception], ...]:
-    """What is raised when a worker process has been killed."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    try:
-        from distributed import KilledWorker
-    except ImportError:
-        return (TerminatedWorkerError,)
-    return TerminatedWorkerError, KilledWorker
+        together = client.submit(_computes_on, device, pure=False).result() != "cpu"
+        executor = client.get_executor(pure=False)
+        try:
+            yield _Elsewhere(lambda: executor, lambda: sum(client.nthreads().values()), KilledWorker, together)
+        except (CancelledError, CommClosedError):
+            raise UserError(
+                f"the Dask scheduler at {address} has ended; start it and the benchmark again, which keeps what is done"
+            ) from None
+        finally:
+            executor.shutdown(wait=False)
 
 
 def _computes_on(device: Device) -> str:
     """Get ready to compute; returns "cpu" or what else does.
 
-    A process of its own keeps to its share of the cores, which joblib and Dask say in OMP_NUM_THREADS.
+    A process of its own keeps to its share of the cores, which OMP_NUM_THREADS says.
     """
     if "OMP_NUM_THREADS" in os.environ:
         os.environ.setdefault("PJRT_NPROC", os.environ["OMP_NUM_THREADS"])
@@ -263,36 +340,32 @@ def _computes_on(device: Device) -> str:
     return jax.default_backend()
 
 
-@cache
-def _end_with(parent: int) -> None:
-    """End this process when the one that started it has ended, however that was."""
+def _begin(parent: int) -> None:
+    """Make this worker process end when the one that started it has ended, however that was, and not before."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
 
-    if os.getpid() != parent:
-        threading.Thread(target=watch, daemon=True).start()
+    # Ctrl-C reaches all processes of a terminal; the one that started the workers ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=watch, daemon=True).start()
 
 
-def _work(
-    number: int, parent: int | None, measure: Measure, cells: Sequence["Cell"], folder: Path, device: Device
-) -> tuple[int, list[Row]]:
-    """Run a job in a worker. parent: the process that the worker belongs to; a Dask worker belongs to none."""
+def _work(measure: Measure, folder: Path, device: Device, cells: Job) -> list[Row]:
+    """Run a job in a worker."""
     begun = time.perf_counter()
-    if parent is not None:
-        _end_with(parent)
     try:
         _computes_on(device)
-        found = measure(cells, folder)
+        results = measure(cells, folder)
     except Exception as error:
-        found = [{"error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}] * len(cells)
+        results = [{"error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}] * len(cells)
     facts = {"seconds": time.perf_counter() - begun, "together": len(cells)}
-    return number, [_row(cell, facts | one) for cell, one in zip(cells, found, strict=True)]
+    return [_row(cell, facts | result) for cell, result in zip(cells, results, strict=True)]
 
 
-def _row(cell: "Cell", found: Row) -> Row:
+def _row(cell: "Cell", result: Row) -> Row:
     from vigor.experiments.cell import row
 
-    return row(cell, found)
+    return row(cell, result)

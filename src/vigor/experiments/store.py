@@ -1,51 +1,52 @@
-"""What a benchmark has found, in its folder: a file a cell, which is there whole or not at all.
+"""Rows of a benchmark in its folder: a file a cell, which is there whole or not at all.
 
 `cells/ID.json` is the row of a finished cell and never changes; `failed/ID.json` says why a cell failed, until it
 succeeds. Whoever finishes a cell first writes its row; a second finds it there. While a process works on a cell it
-holds a lock on one byte of the file `claims`, which the system lifts however the process ends.
+holds the lock `claimed/ID`, which the system lifts however the process ends.
 """
 
 import csv
-import fcntl
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from vigor.basics import files
+from filelock import FileLock
+
+from vigor.basics import files, locks
 from vigor.basics.errors import UserError
 
 Row = dict[str, Any]
-"""What a cell leaves, see `cell.row`."""
+"""Result of a cell with its configuration, see `cell.row`."""
 
-CELLS, FAILED, CLAIMS, TABLE = "cells", "failed", "claims", "results.csv"
+CELLS, FAILED, CLAIMED, TABLE = "cells", "failed", "claimed", "results.csv"
 
 
 class Claims:
     """Cells that this process works on, and no other may."""
 
     def __init__(self, folder: Path) -> None:
-        # One file for all locks, open as long as they are held: closing it lifts them.
-        self._file = (folder / CLAIMS).open("ab")
+        self._folder = folder / CLAIMED
+        self._locks: dict[str, FileLock] = {}
 
     def __enter__(self) -> "Claims":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
+        for cell_id in list(self._locks):
+            self.drop(cell_id)
 
-    def take(self, id: str) -> bool:
+    def take(self, cell_id: str) -> bool:
         """Whether this process may work on a cell."""
-        try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(id[:15], 16))
-        except OSError:
-            return False
-        return True
+        if cell_id not in self._locks and (lock := locks.take(self._folder / cell_id)) is not None:
+            self._locks[cell_id] = lock
+        return cell_id in self._locks
 
-    def drop(self) -> None:
-        """Give up all claims."""
-        fcntl.lockf(self._file, fcntl.LOCK_UN)
+    def drop(self, cell_id: str) -> None:
+        """Let other processes work on a cell."""
+        if cell_id in self._locks:
+            locks.drop(self._locks.pop(cell_id))
 
 
 class Store:
@@ -62,8 +63,8 @@ class Store:
         """Make the folder."""
         (self.folder / CELLS).mkdir(parents=True, exist_ok=True)
 
-    def has(self, id: str) -> bool:
-        return self._path(CELLS, id).exists()
+    def has(self, cell_id: str) -> bool:
+        return self._path(CELLS, cell_id).exists()
 
     def add(self, row: Row) -> None:
         """Keep a finished cell's row, unless another process has kept one meanwhile."""
@@ -75,11 +76,11 @@ class Store:
         files.write_json(self._path(FAILED, row["id"]), row)
 
     def rows(self) -> list[Row]:
-        """Of all finished cells, in an order that does not depend on when they were finished."""
+        """Rows of all finished cells, in an order that does not depend on when they were finished."""
         return sorted(self._read(CELLS), key=_order)
 
     def failures(self) -> list[Row]:
-        """Of cells that failed and have not succeeded since."""
+        """Rows of cells that failed and have not succeeded since."""
         return sorted((row for row in self._read(FAILED) if not self.has(row["id"])), key=_order)
 
     def write_table(self) -> None:
@@ -92,8 +93,8 @@ class Store:
         writer.writerows(table)
         files.write_text(self.folder / TABLE, text.getvalue())
 
-    def _path(self, kind: str, id: str) -> Path:
-        return self.folder / kind / f"{id}.json"
+    def _path(self, kind: str, cell_id: str) -> Path:
+        return self.folder / kind / f"{cell_id}.json"
 
     def _read(self, kind: str) -> Iterator[Row]:
         for path in (self.folder / kind).glob("[0-9a-f]*.json"):

@@ -1,9 +1,8 @@
 """What the command line shows: a progress bar with the figures that matter, and tables."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
@@ -13,10 +12,6 @@ from rich.table import Table
 
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.summary import summarise
-from vigor.experiments import tables
-from vigor.experiments.runner import Progress as Cells
-from vigor.experiments.statistics import interval_words
-from vigor.experiments.store import Row
 from vigor.runs.run import Progress as Step
 from vigor.tasks import Task
 
@@ -71,37 +66,6 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
 
-@contextmanager
-def cells_bar() -> Iterator[Callable[[Cells], None]]:
-    """A function that shows a benchmark's progress: a bar on a terminal, a plain line a cell in a log."""
-    if not console.is_terminal:
-        begun = False
-
-        def log(cells: Cells) -> None:
-            nonlocal begun
-            if cells.last or not begun:
-                print(f"{_counts(cells)}{f'; {cells.last}' if cells.last else ''}", flush=True)
-            begun = True
-
-        yield log
-        return
-    with Progress(BarColumn(bar_width=30), TextColumn("{task.description}"), console=console) as bar:
-        row = bar.add_task("", total=None)
-
-        def show(cells: Cells) -> None:
-            if "failed" in cells.last:
-                bar.console.print(cells.last)
-            bar.update(row, description=_counts(cells), completed=cells.done, total=cells.total)
-
-        yield show
-
-
-def _counts(cells: Cells) -> str:
-    left = "" if cells.seconds_left is None else f", {timedelta(seconds=round(cells.seconds_left))} left"
-    running = f", {cells.running} running" if cells.running else ""
-    return f"{cells.done} of {cells.total} cells done{running}, {cells.failed} failed{left}"
-
-
 def _log(step: Step) -> None:
     if step.iteration % 50 == 0 or step.iteration == step.iterations:
         print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)
@@ -131,25 +95,6 @@ def results_table(result: dict[str, Any]) -> None:
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
-    console.print(table)
-
-
-def benchmark_table(rows: Sequence[Row]) -> None:
-    """Ours beside the paper's, for all methods with their usual settings."""
-    table = Table(title="success of the best component, test contexts", title_justify="left")
-    for name in ("task", "method", "seeds", "paper", "ours", "95%", "mixture"):
-        table.add_column(name, justify="left" if name in ("task", "method") else "right", no_wrap=True)
-    for title, group in tables.titled(tables.groups(rows)):
-        success, theirs = group.summary("success"), group.paper("success")
-        table.add_row(
-            title,
-            group.name,
-            str(success.seeds),
-            f"{theirs.mean:.3f}" if theirs else "",
-            f"{success.mean:.3f}",
-            interval_words(success.interval, 2),
-            f"{group.summary('mixture').mean:.3f}",
-        )
     console.print(table)
 
 
