@@ -152,12 +152,29 @@ def test_files_without_an_array_are_refused_by_name(tmp_path, make):
         files.read_array(tmp_path / "wrong.npz")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"{'a': 1}"], ids=["empty", "half", "binary", "quotes"])
-def test_wrong_json_is_refused_by_name(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "Expecting value"),
+        (b"{", "Expecting property name"),
+        (b"\xff\xfe", "can't decode byte"),
+        (b"{'a': 1}", "Expecting property name"),
+        (b'{"a": NaN}', "NaN is no finite number"),
+        (b"[1, -Infinity]", "-Infinity is no finite number"),
+        (b"[1e999]", "1e999 is no finite number"),
+        (100_000 * b"[", "nested too deeply"),
+        (b"[" + 5000 * b"1" + b"]", "5000 digits"),
+    ],
+    ids=["empty", "half", "binary", "quotes", "nan", "infinite", "huge", "deep", "digits"],
+)
+def test_wrong_json_is_one_sentence_that_names_it(tmp_path, content, said):
     path = tmp_path / "wrong.json"
     path.write_bytes(content)
-    with refused(path):
+    with pytest.raises(UserError, match=re.escape(said)) as error:
         files.read_json(path)
+    assert str(error.value).startswith(f"{path} is not a readable JSON file: ")
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 200 + len(str(path))
 
 
 def test_missing_json_is_refused_by_name(tmp_path):
@@ -184,3 +201,70 @@ def test_json_is_readable_by_any_program(tmp_path):
     text = (tmp_path / "some.json").read_text()
     assert text.endswith("\n")
     assert json.loads(text) == {"a": [1, 2]}
+
+
+# CSV
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,2.5\n-3,4e1\n",
+        "first,second\n1, 2.5\n-3 ,+4e1",
+        "1;2.5\r\n-3;40\r\n",
+        "first;second\n1;2,5\n-3;40\n",
+        "1\t2.5\n\n-3\t40\n",
+        "\ufeff1,2.5\n-3.,4E+1\n",
+    ],
+    ids=["commas", "names", "semicolons", "decimal commas", "tabs", "byte order mark"],
+)
+def test_numbers_of_a_csv(tmp_path, text):
+    path = tmp_path / "some.csv"
+    path.write_text(text, encoding="utf-8")
+    np.testing.assert_array_equal(files.read_csv(path), [[1, 2.5], [-3, 40]])
+    np.testing.assert_array_equal(files.read_table(path), [[1, 2.5], [-3, 40]])
+
+
+def test_one_column_is_a_column(tmp_path):
+    (tmp_path / "some.csv").write_text("x\n1\n2\n")
+    np.testing.assert_array_equal(files.read_csv(tmp_path / "some.csv"), [[1], [2]])
+
+
+def test_a_table_may_be_a_numpy_file(tmp_path):
+    np.save(tmp_path / "some.npy", np.eye(2))
+    np.testing.assert_array_equal(files.read_table(tmp_path / "some.npy"), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("\n \n", "is empty"),
+        ("x,y\n", "has names and no numbers"),
+        ("1,2\n\n3,four\n", "row 3, column 2: 'four' is no finite number"),
+        ("1,2\nnan,4\n", "row 2, column 1: 'nan' is no finite number"),
+        ("1,inf\n", "row 1, column 2: 'inf' is no finite number"),
+        ("1,2\n3,\n", "row 2, column 2: '' is no finite number"),
+        ("1,2\n3,1e400\n", "row 2, column 2: '1e400' is no finite number"),
+        ("1,2\n3,9e12\n", "row 2, column 2: '9e12' is no finite number of a sensible size"),
+        ("1,2\n3,1_0\n", "row 2, column 2: '1_0' is no finite number"),
+        ("1,2\n3,\uff11\n", "row 2, column 2: '\uff11' is no finite number"),
+        ("1,2\n3\n", "row 2 has 1 columns where others have 2"),
+        ("x,y\n1,2\n3,4,5\n", "row 3 has 3 columns where others have 2"),
+    ],
+)
+def test_a_wrong_csv_is_one_sentence_with_row_and_column(tmp_path, text, said):
+    path = tmp_path / "wrong.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=re.escape(said)) as error:
+        files.read_csv(path)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
+
+
+def test_a_csv_that_cannot_be_read_is_refused_by_name(tmp_path):
+    with pytest.raises(UserError, match=r"wrong\.csv does not exist"):
+        files.read_csv(tmp_path / "wrong.csv")
+    (tmp_path / "wrong.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UserError, match=r"wrong\.csv is not a readable text file"):
+        files.read_csv(tmp_path / "wrong.csv")

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all, and read with one clear sentence when they are wrong."""
 
 import json
+import math
 import os
 import re
 import tempfile
@@ -54,17 +55,35 @@ def write_text(path: Path, text: str, new: bool = False) -> None:
     write_whole(path, write, new)
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
+
+    write_whole(path, write)
+
+
 def write_json(path: Path, value: Any, new: bool = False) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n", new)
 
 
 def read_json(path: Path) -> Any:
+    """Value of a JSON file whose numbers are all finite."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
     except FileNotFoundError:
         raise UserError(f"{path} does not exist") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise UserError(f"{path} is not a readable JSON file: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path} is not a readable JSON file: it is nested too deeply") from None
+    except (OSError, ValueError) as error:  # The latter also for what is not UTF-8, and for integers of 5,000 digits.
+        raise UserError(f"{path} is not a readable JSON file: {str(error).partition(';')[0]}") from None
+
+
+def _finite(digits: str) -> float:
+    """Number of a JSON file, which may also say NaN, Infinity or 1e999."""
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits[:20]} is no finite number")
+    return value
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -126,7 +145,7 @@ def read_csv(path: Path) -> np.ndarray:
         for column, cell in enumerate(cells, start=1):
             if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
                 raise UserError(
-                    f"{path}, row {number}, column {column}: {cell!r} is no finite number of a sensible size"
+                    f"{path}, row {number}, column {column}: {cell[:40]!r} is no finite number of a sensible size"
                 )
     return np.array([[float(cell) for cell in cells] for _, cells in rows])
 

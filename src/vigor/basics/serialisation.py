@@ -1,6 +1,6 @@
 """Dataclasses as JSON and back, strictly: nothing is guessed, and what does not fit is named in one sentence."""
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import cattrs
 
@@ -12,8 +12,20 @@ T = TypeVar("T")
 def _strict(kinds: tuple[type, ...]) -> Any:
     def structure(value: Any, kind: type) -> Any:
         if type(value) not in kinds:
-            raise ValueError(f"{value!r} is no {kind.__name__}")
+            raise ValueError(kind)
         return kind(value)
+
+    return structure
+
+
+def _strict_tuple(kind: Any, converter: cattrs.Converter) -> Any:
+    """Reader of a tuple whose parts are all of one type: from a list, not from the letters of a word."""
+    part, *others = get_args(kind)
+
+    def structure(value: Any, _: Any) -> Any:
+        if not isinstance(value, list | tuple) or (others != [...] and len(value) != len(others) + 1):
+            raise ValueError(kind)
+        return tuple(converter.structure(value, list[part]))  # type: ignore[valid-type]
 
     return structure
 
@@ -22,6 +34,7 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
     for kind, allowed in {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.items():
         converter.register_structure_hook(kind, _strict(allowed))
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is tuple, _strict_tuple)
     return converter
 
 
@@ -40,12 +53,25 @@ def from_json(kind: type[T], value: Any) -> T:
     except UserError:
         raise
     except Exception as error:
-        raise UserError("; ".join(_sentences(error))) from None
+        # Each reason is such as " must be a number @ $.constraints.seconds"; three suffice.
+        found = [said.partition(" @ $") for said in cattrs.transform_error(error, format_exception=_reason)[:3]]
+        raise UserError("; ".join(f"{place.lstrip('.') or 'it'}{said}" for said, _, place in found)) from None
 
 
-def _sentences(error: Exception) -> list[str]:
-    """Reasons that cattrs gives, each with the place it is about; the first three."""
-    own = [inner for inner in getattr(error, "exceptions", [error]) if isinstance(inner, UserError)]
-    if own:
-        return [str(own[0])]
-    return [item.replace("$.", "").replace(" @ $", "") for item in cattrs.transform_error(error)][:3]
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def _reason(error: BaseException, kind: Any) -> str:
+    """What is wrong with a value, in words that follow its name."""
+    if isinstance(error, UserError):
+        return f": {error}"
+    if isinstance(error, KeyError):
+        return " is missing"
+    if isinstance(error, cattrs.errors.ForbiddenExtraKeysError):
+        return f" has unknown fields: {', '.join(sorted(error.extra_fields))[:100]}"
+    if get_origin(kind) is Literal:
+        return f" must be one of {', '.join(map(str, get_args(kind)))}"
+    if get_origin(kind) is tuple:
+        return " must be a list" if get_args(kind)[-1] is ... else f" must be a list of {len(get_args(kind))}"
+    meant = next(iter(get_args(kind)), kind)  # Of `float | None` the former.
+    return f" must be {_WORDS.get(meant, 'an object')}"
