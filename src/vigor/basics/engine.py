@@ -15,6 +15,6 @@ try:
     import mujoco
     import mujoco.rollout
 except ImportError as error:
-    raise missing(f"the box pusher needs MuJoCo ({error})", "sim") from None
+    raise missing(f"this needs MuJoCo ({error})", "sim") from None
 
 __all__ = ["mujoco"]

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Union
 
 import tyro
@@ -36,10 +36,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Other libraries' warnings are for programmers; what the user should know is said as a sentence.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", Notice)
-        warnings.showwarning = lambda message, *rest: print(f"vigor: {message}", file=sys.stderr)
+        warnings.showwarning = _notices()
         code = _guarded(words)
     if code:
         sys.exit(code)
+
+
+def _notices() -> Callable[..., None]:
+    """Says each notice once, however often the command comes by."""
+    said = set()
+
+    def show(message: Warning | str, *rest: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            _say(str(message))
+
+    return show
 
 
 def _guarded(words: list[str]) -> int:
@@ -79,7 +91,7 @@ def parse(words: list[str]) -> Any:
     kind = train.for_method(words)
     # The help of `train` is that of the task and method it names, so these come first.
     first = _parsed([word for word in words if word not in ("-h", "--help")], COMMANDS | {"train": kind})
-    if not first.task:
+    if not first.task or first.resume is not None:
         return _parsed(words, COMMANDS | {"train": kind})
     from vigor.runs.presets import preset
     from vigor.tasks import load_task
@@ -115,7 +127,7 @@ def _parsed(words: list[str], commands: dict[str, Any], defaults: dict[str, Any]
 
 
 def _sentence(boxes: str, words: list[str]) -> str:
-    """The first statement of the parser's boxes, and where to read on."""
+    """The first statement of the parser's boxes, the option that it finds most similar, and where to read on."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", boxes)
     inside = [line.strip(" │|\n") for line in plain.splitlines() if line.strip().startswith(("│", "|"))]
     first: list[str] = []
@@ -124,5 +136,7 @@ def _sentence(boxes: str, words: list[str]) -> str:
             break
         first.append(line)
     statement = re.sub(r"\s+", " ", " ".join(first)).strip(" .") or "these options are not understood"
+    if similar := [line.split()[0] for line in inside[len(first) :] if line.startswith("--")]:
+        statement += f" (did you mean {similar[0]}?)"
     command = " ".join(["vigor", *words[:1]]) if words and words[0] in COMMANDS else "vigor"
     return f"{statement[0].lower()}{statement[1:]}; see {command} --help"

@@ -2,15 +2,15 @@
 
 import shlex
 import sys
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, read_contexts
+from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, TaskOfRun, read_contexts
 from vigor.learning.algorithm import VigorSettings
 from vigor.runs.methods import METHODS, method
 
@@ -47,6 +47,8 @@ class Train:
     """New folder for the run. Default: runs/TASK-NUMBER."""
     resume: MaybeFolder = None
     """Continue the run in this folder, with its own settings."""
+    task_of_run: Annotated[TaskOfRun, arg(name="task")] = None
+    """Task of a run that is continued, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
     settings: Any = field(default_factory=VigorSettings)
 
     def __call__(self, words: list[str]) -> int:
@@ -64,13 +66,15 @@ class Train:
         from vigor.reports.terminal import results_table
 
         results_table(finished.result)
-        print(f"Report: {finished.report()}")
+        print(f"Report, to be opened in a browser: {finished.report()}")
         return 0
 
     def _folder(self) -> Path:
         """Folder of the run."""
         if self.resume is not None:
             return self.resume
+        if self.task_of_run is not None:
+            raise UserError("--task belongs to --resume; name the task of a new run without it")
         if not self.task:
             raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
         if self.out is not None:
@@ -84,11 +88,10 @@ class Train:
     def _resume(self) -> Any:
         from vigor import api
 
-        plain = type(self)(task=self.task, resume=self.resume, device=self.device)
-        if replace(self, settings=plain.settings) != plain:
+        if self != type(self)(resume=self.resume, task_of_run=self.task_of_run, device=self.device):
             raise UserError("--resume continues a run with its own settings; give no others beside it")
         assert self.resume is not None
-        return api.resume(self.resume, self.task or None)
+        return api.resume(self.resume, self.task_of_run)
 
     def _train(self, folder: Path, words: list[str]) -> Any:
         from vigor import api

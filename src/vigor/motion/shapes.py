@@ -37,3 +37,17 @@ class Box:
     @property
     def centre(self) -> tuple[float, ...]:
         return tuple((low + high) / 2 for low, high in zip(self.low, self.high, strict=True))
+
+
+def in_plane(shape: Sphere | Box) -> Sphere | Box:
+    """The disc or rectangle that a shape in space cuts out of the plane z = 0; one in the plane as it is."""
+    if len(shape.centre) == 2:
+        return shape
+    if isinstance(shape, Sphere):
+        x, y, z = shape.centre
+        if abs(z) >= shape.radius:
+            raise UserError(f"the keep-out sphere at height {z:g} does not meet the plane of the arm")
+        return Sphere((x, y), math.sqrt(shape.radius**2 - z**2))
+    if not shape.low[2] < 0 < shape.high[2]:
+        raise UserError("the keep-out box does not meet the plane of the arm, z = 0")
+    return Box(shape.low[:2], shape.high[:2])

@@ -16,7 +16,7 @@ import numpy as np
 from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
-from vigor.motion.shapes import Box, Sphere
+from vigor.motion.shapes import Box, Sphere, in_plane
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -63,8 +63,16 @@ class Constraints:
 
 
 def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None) -> Constraints:
-    """The limits of a task's robot, if it has one, and places to keep out of."""
-    return Constraints(task.arm.robot, task.arm.seconds if seconds is None else seconds, keep_out)
+    """The limits of a task's robot, if it has one, and shapes to keep out of; in the plane their sections with it."""
+    if keep_out and _space(task) == 2:
+        keep_out = tuple(map(in_plane, keep_out))
+    return Constraints(task.arm.robot, task.arm.seconds if seconds is None else seconds, tuple(keep_out))
+
+
+def _space(task: Task) -> int:
+    """2 for an arm in the plane, 3 for one in space."""
+    joints = jax.ShapeDtypeStruct((task.promp.dimensions,), jnp.float32)
+    return jax.eval_shape(task.kinematics, joints).shape[-1]
 
 
 def parse(text: str) -> Sphere | Box:
@@ -101,7 +109,7 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
     robot, shapes = constraints.robot, constraints.keep_out
     joints = jax.ShapeDtypeStruct((task.promp.dimensions,), jnp.float32)
     moved = jax.eval_shape(task.arm.joints, joints).shape[-1]
-    space = jax.eval_shape(task.kinematics, joints).shape[-1]
+    space = _space(task)
     if robot is not None and len(robot.joints) != moved:
         raise UserError(f"{robot.name} has {len(robot.joints)} joints where {task.name} moves {moved}; name those")
     for number, shape in enumerate(shapes, start=1):

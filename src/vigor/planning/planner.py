@@ -110,7 +110,7 @@ class Planner:
 
 
 def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...], folder: Path) -> Plans:
-    return Plans(setup.task, limits, plans, str(folder), setup.task_digest, task)
+    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, task)
 
 
 def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> Planner:

@@ -22,7 +22,7 @@ from vigor.motion.shapes import Box, Sphere
 from vigor.planning import trajectories
 from vigor.planning.constraints import Constraints, Violation
 from vigor.planning.trajectories import Trajectory
-from vigor.tasks import Task, load_stored, load_task, trust
+from vigor.tasks import Task, load_stored, load_task
 
 FORMAT, VERSION = "vigor-plan", 2
 
@@ -231,8 +231,9 @@ def _load(path: Path, task: Task | str | None) -> Plans:
     except UserError as error:
         raise UserError(f"{path} is damaged: {error}; plan again") from None
     if task is None:
-        copy = Path(plans.run) / "task.py" if plans.run else path
-        loaded = load_stored(plans.task, plans.task_digest, (copy,), path)
+        # A plan that lies in its run's folder finds the run's copy also where the folder was moved.
+        copies = (Path(plans.run) / "task.py", path.parent.parent / "task.py")
+        loaded = load_stored(plans.task, plans.task_digest, copies, path)
     else:
         loaded = load_task(task)
     for plan in plans.plans:
@@ -248,12 +249,6 @@ def _check(path: Path, task: Task, plan: Plan) -> None:
     for solution in (*plan.solutions, *plan.samples):
         if len(solution.movement) != task.promp.weights or not np.all(np.isfinite(solution.movement)):
             raise UserError(f"{path} is damaged: a movement of {task.name} has {task.promp.weights} finite weights")
-
-
-def task_digest(task: Task) -> str:
-    """SHA-256 of the file that a task comes from; empty for one that comes from none."""
-    file = Path(task.origin.rpartition(":")[0])
-    return trust.digest(file) if task.origin and file.is_file() else ""
 
 
 # Files: what is worked out when it is read is left out, and what readers look for is listed by context.

@@ -1,8 +1,10 @@
-"""What the command line shows: a progress bar with the figures that matter, and tables."""
+"""The terminal's side: a progress bar with the figures that matter, and tables."""
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
@@ -18,32 +20,54 @@ from vigor.tasks import Task
 ROWS = 20
 """Most contexts that a table lists."""
 _SECONDS = 30.0
-"""Between two lines of a log that counts."""
+"""Seconds between two lines of a log that counts."""
 console = Console(highlight=False)
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[Step], None]]:
-    """A function that shows a run's progress: a bar on a terminal, plain lines in a log."""
+    """A function that shows a run's progress: a bar on a terminal or in a notebook, plain lines in a log.
+
+    Time is counted from the first second. While programs are compiled, what is left is not known; then it follows from
+    the pace of the iterations since the first.
+    """
+    pace = _Pace()
+    if not (console.is_terminal or console.is_jupyter):
+        yield lambda step: _log(step, pace.left(step))
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
-    if not console.is_terminal:
-        yield _log
-        return
     with Progress(*columns, console=console) as bar:
-        row = bar.add_task("compiling", total=None)
+        row = bar.add_task("preparing", total=None, left="")
 
         def show(step: Step) -> None:
-            description = _figures(step) if step.figures else "training" if step.iteration else "compiling"
-            bar.update(row, description=description, completed=step.iteration, total=step.iterations)
+            description = _figures(step) if step.figures else "learning" if step.iteration else "compiling"
+            bar.update(
+                row, description=description, completed=step.iteration, total=step.iterations, left=pace.left(step)
+            )
 
         yield show
+
+
+@dataclass
+class _Pace:
+    """Pace of the iterations since the first one that was seen, which has the compilation in it."""
+
+    first: Step | None = None
+
+    def left(self, step: Step) -> str:
+        """Expected time in words; empty as long as it is not known."""
+        if self.first is None and step.iteration:
+            self.first = step
+        if self.first is None or step.iteration <= self.first.iteration or step.iteration == step.iterations:
+            return ""
+        each = (step.seconds - self.first.seconds) / (step.iteration - self.first.iteration)
+        return f"about {timedelta(seconds=round(each * (step.iterations - step.iteration)))} left"
 
 
 @contextmanager
@@ -66,9 +90,12 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
 
-def _log(step: Step) -> None:
-    if step.iteration % 50 == 0 or step.iteration == step.iterations:
-        print(f"iteration {step.iteration} of {step.iterations}, {step.seconds:.0f} s {_figures(step)}", flush=True)
+def _log(step: Step, left: str) -> None:
+    """Lines of a log: when compilation begins, when it is over, and every 50 iterations."""
+    if step.iteration in (0, 2) or step.iteration % 50 == 0 or step.iteration == step.iterations:
+        doing = "compiling" if step.iteration == 0 else f"iteration {step.iteration} of {step.iterations}"
+        words = (doing, f"{step.seconds:.0f} s", left, _figures(step))
+        print(", ".join(word for word in words if word), flush=True)
 
 
 def _figures(step: Step) -> str:
