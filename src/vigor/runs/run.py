@@ -30,7 +30,7 @@ from vigor.evaluation.policies import Learned
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
 from vigor.runs.training import EVERY, Training
-from vigor.tasks import TASKS, Task, absolute, load_stored, load_task, trust
+from vigor.tasks import TASKS, Task, load_stored, load_task, trust
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
 DEMONSTRATIONS, TASK_FILE, LOCK = "demonstrations", "task.py", ".lock"
@@ -67,24 +67,19 @@ def train(
 ) -> dict[str, Any]:
     """Start a run in a new folder; returns its result. Task and demonstrations are those of the setup unless given."""
     claim(folder)
-    setup = replace(setup, task=absolute(setup.task))
-    training, file = Training([prepare(setup, task, demonstrations)]), Path(setup.task.rpartition(":")[0])
+    training = Training([prepare(setup, task, demonstrations)])
     own = training.prepared[0]
-    setup = replace(
-        setup,
-        fingerprint=fingerprint(setup, own.demonstrations),
-        task_digest=trust.digest(file) if file.is_file() else "",
-    )
+    setup = replace(setup, task=own.task.origin or own.task.name, task_digest=own.task.digest)
+    setup = replace(setup, fingerprint=fingerprint(setup, own.demonstrations))
+    program = _program(own.task)
     training.prepared = [own._replace(setup=setup)]
     folder.mkdir(parents=True, exist_ok=True)
-    dataset.save(own.demonstrations, folder / DEMONSTRATIONS)
-    if setup.task_digest:
-        files.write_text(folder / TASK_FILE, file.read_text(encoding="utf-8"))
-    try:
-        files.write_json(folder / CONFIG, setup_to_json(setup), new=True)
-    except FileExistsError:
-        raise UserError(f"another process has just begun a run in {folder}; choose another --out") from None
     with _alone(folder):
+        claim(folder)  # Another process may have been faster.
+        dataset.save(own.demonstrations, folder / DEMONSTRATIONS)
+        if program is not None:
+            files.write_bytes(folder / TASK_FILE, program)
+        files.write_json(folder / CONFIG, setup_to_json(setup))
         return _carry_on(folder, training, report)
 
 
@@ -108,6 +103,16 @@ def claim(folder: Path) -> None:
         raise UserError(f"{folder} is not empty; choose another --out")
 
 
+def _program(task: Task) -> bytes | None:
+    """Content of the file that a task comes from; None if it comes from none."""
+    if not task.origin:
+        return None
+    file = Path(task.origin.rpartition(":")[0])
+    if not file.is_file() or trust.digest(file) != task.digest:
+        raise UserError(f"{file} has changed since the task was loaded; load it again")
+    return file.read_bytes()
+
+
 # What a run has in its folder
 
 
@@ -128,23 +133,15 @@ def task_of(folder: Path, setup: Setup, task: Task | str | None = None) -> Task:
     it the run's own is loaded, if no program has to be run for it that was never run before: see `vigor.tasks.trust`.
     """
     if task is None:
-        copy = folder / TASK_FILE
-        loaded = load_stored(setup.task, setup.task_digest, (copy,), folder / CONFIG)
-        file = Path(setup.task.rpartition(":")[0])
-        if setup.task_digest and file.is_file() and trust.digest(file) != setup.task_digest:
-            _say(f"{file} has changed since the run in {folder} began; the run's own copy of it is used")
+        loaded = load_stored(setup.task, setup.task_digest, (folder / TASK_FILE,), folder / CONFIG)
         return loaded.with_descriptors(setup.descriptors)
     loaded = load_task(task)
-    file = Path(loaded.origin.rpartition(":")[0])
-    if setup.task_digest and loaded.origin and trust.digest(file) != setup.task_digest:
-        _say(f"{file} is not the file that the run in {folder} was begun with; it is used as you asked")
     if setup.task in TASKS and loaded.name != setup.task:
         raise UserError(f"the run in {folder} is of {setup.task}, not of {loaded.name}")
+    if loaded.digest and setup.task_digest not in ("", loaded.digest):
+        said = f"{loaded.origin} is not the task that the run in {folder} was begun with; it is used as you asked"
+        warnings.warn(said, Notice, stacklevel=2)
     return loaded.with_descriptors(setup.descriptors)
-
-
-def _say(sentence: str) -> None:
-    warnings.warn(sentence, Notice, stacklevel=3)
 
 
 def prepare_again(setup: Setup, folder: Path, task: Task | str | None = None) -> Prepared:
@@ -274,7 +271,7 @@ def _alone(folder: Path) -> Iterator[None]:
     if lock is None:
         raise UserError(f"another process is training in {folder}; wait for it or choose another --out")
     try:
-        for part in (folder, folder / checkpoints.PARTS):
+        for part in (folder, folder / DEMONSTRATIONS, folder / checkpoints.PARTS):
             files.remove_leftovers(part)
         yield
     finally:

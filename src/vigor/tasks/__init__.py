@@ -3,12 +3,13 @@
 import ast
 import importlib
 import sys
+import warnings
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from vigor.basics.errors import UserError, near_misses
+from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.tasks import trust
 from vigor.tasks.check import check
 from vigor.tasks.task import Arm, Display, Judge, Outline, Region, Source, Task
@@ -55,8 +56,7 @@ def load_task(reference: str | Task) -> Task:
     if not Path(path).is_file():
         raise UserError(f"{path} does not exist; name a Python file that defines your task")
     trust.confirm(Path(path))
-    task = _own(path, name, trust.digest(Path(path)), str(Path.cwd()))
-    return replace_origin(task, f"{Path(path).resolve()}:{name}")
+    return _own(path, name, trust.digest(Path(path)), str(Path.cwd()))
 
 
 def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: Path) -> Task:
@@ -64,7 +64,7 @@ def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: P
 
     reference: a name, or path:NAME of a file whose SHA-256 was `content`; copies: other places of that file; where: the
     file that refers to it. A file is run only if its content was confirmed before, and then alone: nothing that lies
-    beside it can be imported.
+    beside it can be imported. Where the file itself has changed and a copy is used, that is said.
     """
     if reference in TASKS:
         return load_task(reference)
@@ -73,21 +73,21 @@ def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: P
         raise UserError(f"{where} is of the task {reference}, which is in no file; give the task itself")
     places = [place for place in (Path(path), *copies) if place.is_file()]
     same = [place for place in places if trust.digest(place) == content]
-    if same and trust.is_confirmed(content):
-        return replace_origin(_own(str(same[0]), name, content, None), reference)
-    if same:
+    if not same:
+        state = "has changed since" if places else "is not there"
+        raise UserError(f"{where} needs its task {path}, which {state}; give --task FILE:NAME")
+    if not trust.is_confirmed(content):
         raise UserError(
             f"{where} needs the task in {same[0]}, a program that you have not run before; read it, and if you trust "
             f"it give --task {same[0]}:{name}"
         )
-    state = "has changed since" if places else "is not there"
-    raise UserError(f"{where} needs its task {path}, which {state}; give --task FILE:NAME")
-
-
-@lru_cache(maxsize=64)
-def replace_origin(task: Task, origin: str) -> Task:
-    """The task with the reference it was loaded by; the same object for the same reference."""
-    return replace(task, origin=origin)
+    try:
+        task = _own(str(same[0]), name, content, None)
+    except UserError as error:
+        raise UserError(f"{where} needs its task, but by itself {error}; give --task FILE:NAME") from None
+    if same[0] != places[0]:
+        warnings.warn(f"{path} has changed since {where} was written; the copy {same[0]} is used", Notice, stacklevel=2)
+    return task
 
 
 def absolute(reference: str) -> str:
@@ -98,7 +98,7 @@ def absolute(reference: str) -> str:
 
 @lru_cache(maxsize=64)
 def _own(path: str, name: str, content: str, within: str | None) -> Task:
-    """A user's task as its file defines it; run and checked again only when the file has changed.
+    """A user's task as its file defines it, with its origin; run and checked again only when the file has changed.
 
     content: SHA-256 of the file, so that nothing else is run; within: the working folder, so that relative paths in the
     file mean the same; None to run the file by itself.
@@ -112,7 +112,7 @@ def _own(path: str, name: str, content: str, within: str | None) -> Task:
         check(task)
     except UserError as error:
         raise UserError(f"{name} in {path}: {error}") from None
-    return task
+    return replace(task, origin=f"{Path(path).resolve()}:{name}", digest=content)
 
 
 def _names(path: Path) -> str:

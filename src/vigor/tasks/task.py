@@ -140,6 +140,8 @@ class Task:
     method's own."""
     origin: str = ""
     """Reference of a task in a user's file, path/to/file.py:NAME, once it is loaded from there."""
+    digest: str = ""
+    """SHA-256 of that file as it was loaded."""
 
     @property
     def context_dimension(self) -> int:
