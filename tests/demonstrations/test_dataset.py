@@ -4,13 +4,12 @@ import json
 from pathlib import Path
 
 import hypothesis.strategies as st
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
-from helpers import POINT, movement
+from helpers import POINT
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations.dataset import Demonstrations
@@ -244,99 +243,3 @@ def test_raw_trajectories_are_evenly_spaced_steps_of_the_recordings():
     np.testing.assert_allclose(raw, [expected, expected, expected[:, ::-1]], atol=1e-12)
     with pytest.raises(UserError, match="hold no recordings"):
         demos.trajectories(POINT, example(recordings=None), raw=True)
-
-
-# Splits
-
-
-def many() -> Demonstrations:
-    """12 contexts: 8 with 5 demonstrations, 1 with 2, 3 without."""
-    context_of = np.concatenate([np.repeat(np.arange(8), 5), [8, 8]])
-    contexts = np.stack([np.arange(12.0), -np.arange(12.0)], axis=1)
-    return Demonstrations("point", contexts, context_of, np.zeros((42, 8)), None, "test")
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(0, 14), st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
-def test_a_split_is_disjoint_and_repeatable(seed: int, train: int, test: int, each: int):
-    set_ = many()
-    one, two = (demos.split(set_, POINT, seed, train, test, each) for _ in range(2))
-    for name in ("train", "train_contexts", "test_contexts", "demonstrations"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    assert len(set(one.train.tolist())) == len(one.train) == train
-    np.testing.assert_array_equal(one.train_contexts, set_.contexts[one.train])
-    assert one.demonstrations.shape == (train, each)
-    assert len(np.unique(one.demonstrations)) == train * each
-    np.testing.assert_array_equal(set_.context_of[one.demonstrations], np.repeat(one.train[:, None], each, axis=1))
-    assert one.test_contexts.shape == (test, 2)
-    assert len(np.unique(one.test_contexts, axis=0)) == test
-    known = np.all(one.test_contexts[:, None] == set_.contexts, axis=-1)
-    assert not known[:, one.train].any()
-    assert known.any(axis=1).sum() == min(test, 12 - train)
-
-
-def test_seeds_draw_different_splits():
-    splits = [demos.split(many(), POINT, seed, 4, 4, 3) for seed in range(20)]
-    assert len({tuple(split.train) for split in splits}) > 10
-    assert len({split.demonstrations.tobytes() for split in splits}) == 20
-    assert len({split.test_contexts.tobytes() for split in splits}) > 10
-
-
-def test_a_split_takes_given_test_contexts():
-    given_contexts = np.array([[0.5, 0.5]])
-    split = demos.split(many(), POINT, 3, 4, given_contexts, 3)
-    np.testing.assert_array_equal(split.test_contexts, given_contexts)
-    np.testing.assert_array_equal(split.train, demos.split(many(), POINT, 3, 4, 6, 3).train)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((0, 9, 1, 5), "only 8 have that many, and 8 have 5 or more: try --train-contexts 8 --demos-per-context 5"),
-        ((0, 1, 1, 6), "only 0 have that many, and 8 have 5 or more"),
-        ((0, 0, 1, 5), "at least 1 training context"),
-        ((0, 1, 1, 0), "1 demonstration"),
-        ((-1, 1, 1, 1), "a seed from 0"),
-        ((0, 1, -1, 1), "must not be negative"),
-        ((0, 1, np.zeros((2, 3)), 1), "3 numbers each where point has 2: x, y"),
-        ((0, 1, np.zeros(2), 1), "test contexts must have 2 axes"),
-        ((0, 1, np.full((1, 2), np.nan), 1), "test contexts must be finite"),
-        ((0, 1, np.full((1, 2), 1e30), 1), "test contexts must be from"),
-        ((0, 1, np.array([["a", "b"]]), 1), "test contexts must be real numbers"),
-    ],
-)
-def test_a_split_refuses(arguments: tuple, says: str):
-    with pytest.raises(UserError, match=says):
-        demos.split(many(), POINT, *arguments)
-
-
-@pytest.mark.parametrize(
-    ("counts", "chosen"), [([2, 2, 2, 2, 2], (5, 2)), ([5, 5, 1, 1], (2, 5)), ([3, 2, 2], (3, 2)), ([1], (1, 1))]
-)
-def test_what_is_advised_is_most_demonstrations(counts: list[int], chosen: tuple[int, int]):
-    context_of = np.repeat(np.arange(len(counts)), counts)
-    shown = example(
-        contexts=np.zeros((5, 2)), context_of=context_of, weights=np.zeros((sum(counts), 8)), recordings=None
-    )
-    assert demos.choice(shown) == chosen
-    assert demos.split(shown, POINT, 0, chosen[0], 0, chosen[1]).demonstrations.shape == chosen
-
-
-# At a glance
-
-
-def test_summary():
-    goals = np.array([[1.0, 0.0], [1.0, 0.05], [-1.0, 0.0], [0.0, 1.0]])
-    weights = POINT.promp.fit(np.stack([movement(tuple(goal)) for goal in goals]))
-    contexts = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]])
-    set_ = Demonstrations("point", contexts, np.array([1, 1, 1, 2]), weights, None, "test")
-    summary = demos.summary(POINT, set_)
-    assert summary.contexts.tolist() == [1, 2]
-    assert summary.counts.tolist() == [3, 1]
-    np.testing.assert_allclose(summary.success, [2 / 3, 1.0])
-    np.testing.assert_allclose(summary.distance, [1.9 / 3, 0.0], atol=0.02)
-    assert summary.solutions.tolist() == [2, 1]
-    movements = np.asarray(POINT.promp.rollout(jnp.asarray(weights)))
-    pairs = [(0, 1), (0, 2), (1, 2)]
-    apart = [np.sqrt(np.mean(np.sum((movements[i] - movements[j]) ** 2, axis=1))) for i, j in pairs]
-    np.testing.assert_allclose(summary.spread, [np.mean(apart), 0.0], rtol=1e-5)
