@@ -1,4 +1,4 @@
-"""Plans: ranked movements for a context, what they promise, and the file that holds them.
+"""Plans: ranked movements for a context, and what they promise.
 
 A solution is the mean of a mixture's component, a single movement. Whether it solves its context is predicted: by the
 task's own measure on the planned movement, in simulation for a task that only a simulation can judge.
@@ -11,20 +11,13 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import CONVERTER, from_json, to_json
 from vigor.motion.promp import rollout
-from vigor.motion.robots import Robot
-from vigor.motion.shapes import Box, Sphere
 from vigor.planning import trajectories
 from vigor.planning.constraints import Constraints, Violation
 from vigor.planning.trajectories import Trajectory
-from vigor.tasks import Task, load_stored, load_task
-
-FORMAT, VERSION = "vigor-plan", 2
+from vigor.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,12 +198,16 @@ class Plans:
 
     def save(self, path: str | Path, new: bool = False) -> None:
         """Write a JSON file. new: raise FileExistsError if there is such a file already."""
-        files.write_json(Path(path), {"format": FORMAT, "version": VERSION, **to_json(self)}, new)
+        from vigor.planning import plan_files
+
+        plan_files.save(self, Path(path), new)
 
     @staticmethod
     def load(path: str | Path, task: Task | str | None = None) -> "Plans":
         """Plans of a file that `save` wrote, with their task, which is loaded unless it is given."""
-        return _load(Path(path), task)
+        from vigor.planning import plan_files
+
+        return plan_files.load(Path(path), task)
 
 
 def of_situation(plan: Plan, task: Task, constraints: Constraints) -> Plan:
@@ -218,90 +215,3 @@ def of_situation(plan: Plan, task: Task, constraints: Constraints) -> Plan:
     where = Situation(task, plan.context, constraints)
     known = [tuple(replace(item, situation=where) for item in part) for part in (plan.solutions, plan.samples)]
     return replace(plan, solutions=known[0], samples=known[1])
-
-
-def _load(path: Path, task: Task | str | None) -> Plans:
-    read = files.read_json(path)
-    if not isinstance(read, dict) or read.pop("format", None) != FORMAT:
-        raise UserError(f"{path} holds no plans; name a file that `vigor plan` wrote")
-    if (version := read.pop("version", None)) != VERSION:
-        raise UserError(f"{path} has version {version}; this program reads version {VERSION}")
-    try:
-        plans = from_json(Plans, read)
-    except UserError as error:
-        raise UserError(f"{path} is damaged: {error}; plan again") from None
-    if task is None:
-        # A plan that lies in its run's folder finds the run's copy also where the folder was moved.
-        copies = (Path(plans.run) / "task.py", path.parent.parent / "task.py")
-        loaded = load_stored(plans.task, plans.task_digest, copies, path)
-    else:
-        loaded = load_task(task)
-    for plan in plans.plans:
-        _check(path, loaded, plan)
-    found = tuple(of_situation(plan, loaded, plans.constraints) for plan in plans.plans)
-    return replace(plans, plans=found, loaded=loaded)
-
-
-def _check(path: Path, task: Task, plan: Plan) -> None:
-    """Refuse a plan that does not fit its task."""
-    if len(plan.context) != task.context_dimension or not plan.solutions or not np.all(np.isfinite(plan.context)):
-        raise UserError(f"{path} is damaged: a context of {task.name} has {task.context_dimension} finite numbers")
-    for solution in (*plan.solutions, *plan.samples):
-        if len(solution.movement) != task.promp.weights or not np.all(np.isfinite(solution.movement)):
-            raise UserError(f"{path} is damaged: a movement of {task.name} has {task.promp.weights} finite weights")
-
-
-# Files: what is worked out when it is read is left out, and what readers look for is listed by context.
-
-
-def _plan_to_json(plan: Plan) -> dict[str, Any]:
-    listed = {"success": "success", "distance": "distance", "weights": "weight"}
-    return {
-        "context": list(plan.context),
-        **{name: [getattr(item, own) for item in plan.solutions] for name, own in listed.items()},
-        "outside": plan.outside,
-        "warning": plan.warning,
-        "failure": plan.failure,
-        "solutions": [to_json(item) for item in plan.solutions],
-        "samples": [to_json(item) for item in plan.samples],
-    }
-
-
-def _plan_from_json(value: Any, kind: type[Plan]) -> Plan:
-    if not isinstance(value, dict):
-        raise ValueError("a plan is no object")
-    kept = {name: part for name, part in value.items() if name not in ("success", "distance", "weights", "failure")}
-    return _structure_plan(kept, kind)
-
-
-def _limits_to_json(limits: tuple[tuple[float, float], ...]) -> list[Any]:
-    """Limits of joints; a joint without limits has null."""
-    return [list(pair) if np.all(np.isfinite(pair)) else None for pair in limits]
-
-
-def _limits_from_json(value: Any, kind: Any) -> tuple[tuple[float, float], ...]:
-    pairs = CONVERTER.structure(value, tuple[tuple[float, float] | None, ...])
-    return tuple((-np.inf, np.inf) if pair is None else pair for pair in pairs)
-
-
-def _shape_from_json(value: Any, kind: Any) -> Sphere | Box:
-    shape: type[Sphere] | type[Box] = Sphere if isinstance(value, dict) and "radius" in value else Box
-    return CONVERTER.structure(value, shape)
-
-
-def _leave_out(kind: type, **changes: Any) -> None:
-    """Let a class be written and read with changes to some of its fields."""
-    CONVERTER.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, CONVERTER, **changes))
-    CONVERTER.register_structure_hook(kind, make_dict_structure_fn(kind, CONVERTER, **changes))
-
-
-_leave_out(
-    Robot,
-    position=override(unstruct_hook=_limits_to_json, struct_hook=lambda value, kind: _limits_from_json(value, kind)),
-)
-CONVERTER.register_structure_hook(Sphere | Box, _shape_from_json)
-_leave_out(Solution, situation=override(omit=True))
-_structure_plan = make_dict_structure_fn(Plan, CONVERTER)
-CONVERTER.register_structure_hook(Plan, _plan_from_json)
-CONVERTER.register_unstructure_hook(Plan, _plan_to_json)
-_leave_out(Plans, loaded=override(omit=True), plans=override(rename="contexts"))
