@@ -57,11 +57,11 @@ class Benchmark:
         name = f"benchmark{'-quick' if self.quick else ''}{'-published' if published else ''}"
         folder = self.out if self.out is not None else Path("runs") / name
         store, data = Store(folder), Data(folder, published)
-        # Settings that do not fit together show here, before there is a folder.
-        cells = suites.SUITES[self.suite](choice, data)
-        store.begin()
-        data.save()
         with cells_bar() as show:
+            # Settings that do not fit together show here, before there is a folder.
+            cells = suites.SUITES[self.suite](choice, data)
+            store.begin()
+            data.save()
             runner.run(cells, store, runner.Place(self.scheduler, self.workers, self.device), measure, show)
         benchmark_table(store.rows())
         print(f"Report: {page.write_report(folder)}")

@@ -30,47 +30,51 @@ def cells_bar() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _bar() -> Iterator[Callable[[Progress], None]]:
-    columns = (BarColumn(bar_width=20), TextColumn("{task.description}"), TimeElapsedColumn(), _TimeLeft())
-    with rich_progress.Progress(*columns, console=console) as bar:
-        row = bar.add_task("starting", total=None, end=None)
+    """A bar that leaves one line, and none where an error ends it."""
+    begun, counts = time.monotonic(), "starting"
+    columns = (BarColumn(bar_width=15), TextColumn("{task.description}"), TimeElapsedColumn(), _TimeLeft())
+    with rich_progress.Progress(*columns, console=console, transient=True) as bar:
+        row = bar.add_task(counts, total=None, end=None)
 
         def show(progress: Progress) -> None:
+            nonlocal counts
+            counts = _counts(progress)
             if progress.last and progress.last.error is not None:
-                bar.console.print(_news(progress.last), markup=False)
-            end = None if progress.seconds_left is None else time.monotonic() + progress.seconds_left
-            bar.update(row, description=_counts(progress), completed=progress.done, total=progress.total, end=end)
+                console.print(_news(progress.last), markup=False)
+            end = _end(progress)
+            bar.update(row, description=counts, completed=progress.done, total=progress.total, end=end)
 
         yield show
+    console.print(f"{counts}, {_clock(time.monotonic() - begun)} elapsed")
 
 
 class _TimeLeft(ProgressColumn):
     """Time to the expected end, counting down."""
 
     def render(self, task: rich_progress.Task) -> Text:
-        end = task.fields["end"]
-        return Text("" if end is None else f"{_clock(max(0.0, end - time.monotonic()))} left")
+        return Text(_left(task.fields["end"]))
 
 
 @contextmanager
 def _log() -> Iterator[Callable[[Progress], None]]:
     """A line for the beginning and for every job that ends, and for every long time in which none does."""
-    begun, ended = time.monotonic(), threading.Event()
-    said, latest = 0.0, "starting"
+    begun, over = time.monotonic(), threading.Event()
+    said, counts, end = 0.0, "starting", None
 
     def say(news: str = "") -> None:
         nonlocal said
         said = time.monotonic()
-        print(f"{latest}, {_clock(said - begun)} elapsed{news}", flush=True)
+        times = ", ".join(filter(None, [f"{_clock(said - begun)} elapsed", _left(end)]))
+        print(f"{counts}, {times}{news}", flush=True)
 
     def show(progress: Progress) -> None:
-        nonlocal latest
-        latest = _counts(progress)
+        nonlocal counts, end
+        counts, end = _counts(progress), _end(progress)
         if progress.last is not None or not said:
-            left = "" if progress.seconds_left is None else f", {_clock(progress.seconds_left)} left"
-            say(f"{left}; {_news(progress.last)}" if progress.last else left)
+            say(f"; {_news(progress.last)}" if progress.last else "")
 
     def watch() -> None:
-        while not ended.wait(QUIET / 10):
+        while not over.wait(QUIET / 10):
             if time.monotonic() - max(said, begun) >= QUIET:
                 say()
 
@@ -78,12 +82,22 @@ def _log() -> Iterator[Callable[[Progress], None]]:
     try:
         yield show
     finally:
-        ended.set()
+        over.set()
 
 
 def _counts(progress: Progress) -> str:
     running = f", {progress.running} running" if progress.running else ""
-    return f"{progress.done} of {progress.total} cells done{running}, {progress.failed} failed"
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    return f"{progress.done} of {progress.total} cells done{running}{failed}"
+
+
+def _end(progress: Progress) -> float | None:
+    """Moment of the expected end."""
+    return None if progress.seconds_left is None else time.monotonic() + progress.seconds_left
+
+
+def _left(end: float | None) -> str:
+    return "" if end is None else f"{_clock(max(0.0, end - time.monotonic()))} left"
 
 
 def _news(job: Finished) -> str:
@@ -94,7 +108,7 @@ def _news(job: Finished) -> str:
 
 
 def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))
+    return str(timedelta(seconds=int(seconds)))
 
 
 def benchmark_table(rows: Sequence[Row]) -> None:
