@@ -25,7 +25,7 @@ Array = jax.Array
 
 
 class Units(NamedTuple):
-    """What a network takes for 0 and 1: mean and deviation of demonstrated observations and actions."""
+    """Units that a network sees and acts in: mean and deviation of demonstrated observations and actions."""
 
     seen_mean: Array
     """[features]"""

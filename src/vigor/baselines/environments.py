@@ -34,7 +34,7 @@ except ImportError:
 
 NAMES = {"PlanarReacher": "planar-reacher", "PandaReacher": "panda-reacher", "BoxPusher": "box-pusher"}
 LARGEST = 1e6
-"""Of the numbers of an observation; Gymnasium wants a bound."""
+"""Largest number of an observation; Gymnasium wants a bound."""
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -92,7 +92,7 @@ class _Episodes:
         return np.array(seen), self.step == self.task.promp.steps
 
     def distances(self) -> np.ndarray:
-        """How far [count] the finished movements are from solving their contexts."""
+        """Distances [count] of the finished movements from solving their contexts."""
         return self.task.distances(self.states.motion.joints, self.chosen)
 
 

@@ -68,7 +68,7 @@ class Rewarded(VecEnvWrapper):
     """Environments whose rewards are the discriminator's, seen and acted in standard units."""
 
     units: Any
-    """Those of `actors.Units`, as numpy arrays."""
+    """Units as `actors.Units` has them, as numpy arrays."""
     discriminator: Any
 
     def __init__(self, venv: VecEnv, settings: GAILSettings) -> None:

@@ -29,7 +29,7 @@ class Shown(NamedTuple):
     acted: Array
     """[step, dimensions]: the actions."""
     units: Units
-    """Of both."""
+    """Units of both."""
 
     def standardised(self) -> tuple[Array, Array]:
         """Observations and actions in their units."""

@@ -20,7 +20,7 @@ Array = jax.Array
 
 @dataclass(frozen=True)
 class View:
-    """What a policy sees of a state: its descriptors and the time step."""
+    """View of a state that a policy has: its descriptors and the time step."""
 
     frames: int = 1
     """States seen at once: the present one and those just before it."""
@@ -102,7 +102,7 @@ def actions(task: Task, joints: Array) -> Array:
 
 
 def observations(task: Task, view: View, joints: Array, context: Array) -> Array:
-    """What is seen before every action of a trajectory [T, dimensions]: [T, features]."""
+    """Observations [T, features] before every action of a trajectory [T, dimensions]."""
 
     def step(state: Episode, action: Array) -> tuple[Episode, Array]:
         return act(task, view, state, action), state.observation

@@ -1,1 +1,1 @@
-"""What everything stands on: errors, files, devices, batches."""
+"""Ground that everything stands on: errors, files, settings, devices, batches."""

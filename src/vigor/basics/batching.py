@@ -1,4 +1,4 @@
-"""How many elements of a batch are worked on at once: what suits the device."""
+"""Batches, worked on as suits the device: all elements at once, or one after the other."""
 
 from collections.abc import Callable
 from typing import Any

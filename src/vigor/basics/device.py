@@ -1,4 +1,4 @@
-"""Where programs compute, and where they keep what they have compiled."""
+"""Devices that programs compute on, and the cache of what they have compiled."""
 
 import os
 from pathlib import Path

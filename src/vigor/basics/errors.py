@@ -1,4 +1,4 @@
-"""What goes wrong because of what came in, said in one sentence."""
+"""Errors that the input causes, each said in one sentence."""
 
 import difflib
 from collections.abc import Iterable

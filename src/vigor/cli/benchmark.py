@@ -36,7 +36,7 @@ class Benchmark:
     workers: int | None = None
     """Processes of this machine. Default: one a core; a GPU trains all seeds of a configuration in one."""
     device: Device = "auto"
-    """Where to compute; auto takes a GPU if there is one."""
+    """Device to compute on; auto takes a GPU if there is one."""
     out: MaybeFolder = None
     """Folder of the benchmark, new or begun. Default: runs/benchmark, with -quick and -published where they apply."""
 

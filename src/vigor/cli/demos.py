@@ -59,10 +59,29 @@ class Import:
         from vigor.tasks import load_task
 
         task = load_task(self.task)
-        imported = importers.import_demonstrations(task, self.format, self.path)
+        left_out: list[importers.LeftOut] = []
+        try:
+            imported = importers.import_demonstrations(task, self.format, self.path, left_out.append)
+        except UserError as error:
+            more = self._more(task) if left_out else ""
+            raise UserError(f"{error}; {more}" if more else str(error)) from None
         imported.save(self.out)
         demonstrations_table(task, imported)
+        for item in left_out:
+            print(f"{item.name} is left out: its ProMP misses context {item.context} by {item.missed:.3g}")
+        if left_out and (more := self._more(task)):
+            print(f"{more[0].upper()}{more[1:]}.")
         return 0
+
+    def _more(self, task: Any) -> str:
+        """What would keep more recordings, in words; empty if nothing is known to."""
+        from vigor.demonstrations import importers
+
+        found = importers.remedy(task, importers.read(task, self.format, self.path))
+        if found is None:
+            return ""
+        kept = f"all {found.count}" if found.kept == found.count else f"{found.kept} of {found.count}"
+        return f"with {found.bases} bases instead of {task.promp.bases} {kept} would be kept"
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,19 @@ class Export:
     format: Literal["csv", "json", "ros2", "mcap"]
     """`ros2`: a trajectory_msgs/JointTrajectory as YAML; `mcap`: a rosbag2 folder with such a message."""
     context: int = 1
-    """Which of the plan's contexts, counted from 1."""
+    """Number of the plan's context, counted from 1."""
     solution: int = 1
-    """Which of its solutions, by rank."""
+    """Rank of its solution."""
     rate: float = 100.0
     """Samples a second."""
     seconds: float | None = None
-    """How long the movement takes, or longer if a limit needs it. Default: what the plan says."""
+    """Duration of the movement, or longer if a limit needs it. Default: the plan's."""
     start_pose: Numbers = ()
-    """Where the robot's joints are now; a movement that starts elsewhere is refused."""
+    """Joints of the robot now; a movement that starts elsewhere is refused."""
     urdf: MaybeFile = None
     """The robot's limits, for another robot than the task's."""
     joints: tuple[str, ...] = ()
-    """Which joints of the URDF file are moved, in the order of the task; by default all."""
+    """Joints of the URDF file that are moved, in the order of the task; by default all."""
     acceleration: float | None = None
     """Largest acceleration of every joint, which a URDF file cannot say."""
     out: MaybeFile = None

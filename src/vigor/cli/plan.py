@@ -25,10 +25,10 @@ class Plan:
     contexts_file: MaybeFile = None
     """Contexts [n, C] in a .csv or .npy file, instead."""
     keep_out: Annotated[tuple[str, ...], arg(metavar="SHAPE ...")] = ()
-    """Where no link of the arm may be: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z (lower, then upper corner), in the plane
-    without Z."""
+    """Shapes that no link of the arm may enter: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z (lower, then upper corner), in
+    the plane without Z."""
     seconds: float | None = None
-    """How long a movement takes, for the robot's velocity limits. Default: what the task says."""
+    """Duration of a movement, for the robot's velocity limits. Default: what the task says."""
     samples: int = 0
     """Further movements that are drawn for each context."""
     every: int = 1
@@ -36,7 +36,7 @@ class Plan:
     seed: int = 0
     """Seed of the mixtures that planning begins with, and of the samples."""
     device: Device = "auto"
-    """Where to compute; auto takes a GPU if there is one."""
+    """Device to compute on; auto takes a GPU if there is one."""
     out: MaybeFile = None
     """New .json file for the plan; its figure lies beside it. Default: RUN/plans/NUMBER.json."""
     task: TaskOfRun = None

@@ -17,9 +17,9 @@ class Show:
     plan: Positional[PlanFile]
     """A file that `vigor plan` wrote, or the folder of a run for its own contexts."""
     context: int = 1
-    """Which of the plan's contexts a film shows, counted from 1."""
+    """Number of the plan's context that a film shows, counted from 1."""
     solution: int = 1
-    """Which of its solutions, by rank."""
+    """Rank of its solution."""
     out: MaybeFile = None
     """A .png file for a figure of all contexts, or .mp4 for a film (for tasks that have one). Default: a .png beside
     the plan."""

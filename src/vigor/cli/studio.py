@@ -20,7 +20,7 @@ class Studio:
     demos: MaybeFolder = None
     """Folder with other demonstrations that can be learned from (see `vigor demos`)."""
     port: int = 8080
-    """Where the browser finds it."""
+    """Port of the page's address."""
     host: str = "127.0.0.1"
     """Address to listen on. Any but a loopback address lets others on the network in who have the printed token."""
 

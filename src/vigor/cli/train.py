@@ -42,7 +42,7 @@ class Train:
     seed: int = 0
     """Seed of the split and of everything random in training."""
     device: Device = "auto"
-    """Where to compute; auto takes a GPU if there is one."""
+    """Device to compute on; auto takes a GPU if there is one."""
     out: MaybeFolder = None
     """New folder for the run. Default: runs/TASK-NUMBER."""
     resume: MaybeFolder = None

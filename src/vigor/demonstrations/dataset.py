@@ -38,9 +38,9 @@ class Demonstrations:
     weights: np.ndarray
     """[n, D]: the ProMP of each demonstration."""
     recordings: tuple[np.ndarray, ...] | None
-    """What each demonstration was fitted to, [T, dimensions] with a T of its own; None where only weights are known."""
+    """Recordings that were fitted, [T, dimensions] with a T of their own; None where only weights are known."""
     source: str
-    """Where the set comes from, in words."""
+    """Source of the set, in words."""
 
     def __post_init__(self) -> None:
         weights = numbers(self.weights, 2, "the weights")
@@ -98,14 +98,14 @@ class Demonstrations:
         """A set from a folder with contexts.csv and demonstrations/CONTEXT_NAME.csv."""
         from vigor.demonstrations import importers
 
-        return importers.import_csv(task, Path(folder))
+        return importers.import_demonstrations(task, "csv", Path(folder))
 
     @staticmethod
     def import_npz(task: Task, file: str | Path) -> "Demonstrations":
         """A set from an .npz file with contexts, context_of and trajectories."""
         from vigor.demonstrations import importers
 
-        return importers.import_npz(task, Path(file))
+        return importers.import_demonstrations(task, "npz", Path(file))
 
     def save(self, folder: str | Path) -> None:
         """Write the set into a folder of its own."""
@@ -220,7 +220,7 @@ def _write(demonstrations: Demonstrations, folder: Path, name: str) -> None:
 
 
 def _arrays(demonstrations: Demonstrations) -> dict[str, np.ndarray]:
-    """What a set's file of arrays holds."""
+    """Arrays of a set's file by name."""
     arrays = {
         "contexts": demonstrations.contexts,
         "context_of": demonstrations.context_of,

@@ -1,33 +1,79 @@
 """Demonstrations in other layouts than the project's own: the authors' repository, csv files, npz files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import Demonstrations, check_fits, cut, numbers
-from vigor.demonstrations.preprocessing import preprocess
+from vigor.demonstrations.preprocessing import preprocess, without_rest
+from vigor.motion.trajectories import resample
 from vigor.tasks.task import Task
 
 FORMATS = ("published", "published-raw", "csv", "npz")
-"""What `import_demonstrations` reads."""
+"""Formats that `import_demonstrations` reads."""
 RECORDINGS = ", recordings"
 """Ends the source of demonstrations that have them, where those without were published apart."""
 
 
-def import_demonstrations(task: Task, format: str, path: Path) -> Demonstrations:
-    """Demonstrations in one of FORMATS: see `import_published`, `import_csv` and `import_npz`."""
+class Recordings(NamedTuple):
+    """Recordings of a task as a file or a folder has them."""
+
+    path: Path
+    contexts: np.ndarray
+    """[m, C]"""
+    context_of: np.ndarray
+    """[n]: the context of each recording, as an index into `contexts`."""
+    recordings: Sequence[np.ndarray]
+    """[T, dimensions] each"""
+    names: Sequence[str]
+    """[n]"""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A recording that was not imported, since its ProMP fails."""
+
+    name: str
+    """File, or number of the recording."""
+    context: int
+    """Index of its context."""
+    missed: float
+    """Distance that the ProMP is from success."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Basis functions with which more recordings would be kept."""
+
+    bases: int
+    kept: int
+    """Recordings that would be kept."""
+    count: int
+    """All recordings."""
+
+
+Report = Callable[[LeftOut], None]
+
+
+def _silent(left_out: LeftOut) -> None:
+    """Report nothing."""
+
+
+def import_demonstrations(task: Task, format: str, path: Path, report: Report = _silent) -> Demonstrations:
+    """Demonstrations in one of FORMATS: see `import_published`, `read_csv` and `read_npz`.
+
+    report: called for each recording that is left out.
+    """
     if not path.exists():
         raise UserError(f"{path} does not exist")
     if format in ("published", "published-raw"):
         return import_published(task, path, raw=format == "published-raw")
-    if format == "csv":
-        return import_csv(task, path)
-    if format == "npz":
-        return import_npz(task, path)
-    raise UserError(f"there is no format {format!r} of demonstrations; choose from {', '.join(FORMATS)}")
+    return fitted(task, read(task, format, path), report)
 
 
 def import_published(task: Task, path: Path, raw: bool = False) -> Demonstrations:
@@ -79,8 +125,17 @@ def import_published(task: Task, path: Path, raw: bool = False) -> Demonstration
     return demonstrations
 
 
-def import_csv(task: Task, path: Path) -> Demonstrations:
-    """Recordings from a folder of comma-separated files, preprocessed.
+def read(task: Task, format: str, path: Path) -> Recordings:
+    """Recordings of a task in one of the formats that are preprocessed."""
+    if format == "csv":
+        return read_csv(task, path)
+    if format == "npz":
+        return read_npz(path)
+    raise UserError(f"there is no format {format!r} of demonstrations; choose from {', '.join(FORMATS)}")
+
+
+def read_csv(task: Task, path: Path) -> Recordings:
+    """Recordings from a folder of comma-separated files.
 
     contexts.csv has a row for every context. demonstrations/<context>_<anything>.csv is one recording: a row a step, a
     column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
@@ -105,11 +160,11 @@ def import_csv(task: Task, path: Path) -> Demonstrations:
         raise UserError(
             f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
         )
-    return _imported(task, path, contexts, recordings, np.array(context_of, np.int64), names)
+    return Recordings(path, contexts, np.array(context_of, np.int64), recordings, names)
 
 
-def import_npz(task: Task, path: Path) -> Demonstrations:
-    """Recordings from an .npz, preprocessed.
+def read_npz(path: Path) -> Recordings:
+    """Recordings from an .npz file.
 
     contexts [m, C], context_of [n], and either trajectories [n, T, dimensions] or, for recordings of different lengths,
     samples [sum of lengths, dimensions] and lengths [n].
@@ -125,23 +180,45 @@ def import_npz(task: Task, path: Path) -> Demonstrations:
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     names = [f"recording {number}" for number in range(len(recordings))]
-    return _imported(task, path, arrays["contexts"], recordings, arrays["context_of"], names)
+    return Recordings(path, arrays["contexts"], arrays["context_of"], recordings, names)
 
 
-def _imported(
-    task: Task,
-    path: Path,
-    contexts: np.ndarray,
-    recordings: Sequence[np.ndarray],
-    context_of: np.ndarray,
-    names: Sequence[str],
-) -> Demonstrations:
-    """Preprocessed recordings; prints the name of each that is dropped."""
+def fitted(task: Task, recordings: Recordings, report: Report = _silent) -> Demonstrations:
+    """Demonstrations of recordings: see `preprocess`. report: called for each that is left out."""
+    path, contexts, context_of, moving, names = recordings
 
-    def report(number: int, missed: float) -> None:
-        print(f"{names[number]} is left out: its ProMP misses context {context_of[number]} by {missed:.3g}")
+    def leave_out(number: int, missed: float) -> None:
+        report(LeftOut(names[number], int(context_of[number]), missed))
 
     try:
-        return preprocess(task, contexts, recordings, context_of, f"imported from {path.name}", report)
+        return preprocess(task, contexts, moving, context_of, f"imported from {path.name}", leave_out)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def remedy(task: Task, recordings: Recordings) -> Remedy | None:
+    """Fewest basis functions, up to twice the task's, that keep most recordings; None if these keep no more.
+
+    A ProMP of few bases rounds off what a recording does quickly, and so may fail where the recording does not.
+    """
+    _, contexts, context_of, moving, _ = recordings
+    movements = np.stack([resample(without_rest(recording), task.promp.steps) for recording in moving])
+    solving = int(np.sum(task.succeeds(task.distances(movements, contexts[context_of]))))
+    best, bases = Remedy(task.promp.bases, _kept(task, recordings), len(moving)), task.promp.bases
+    for more in range(bases + 1, 2 * bases + 1):
+        if best.kept >= solving:  # Those that fail themselves are not to be kept.
+            break
+        kept = _kept(replace(task, promp=replace(task.promp, bases=more)), recordings)
+        if kept > best.kept:
+            best = Remedy(more, kept, len(moving))
+    return best if best.bases > bases else None
+
+
+def _kept(task: Task, recordings: Recordings) -> int:
+    """Number of recordings that are kept."""
+    left_out: list[LeftOut] = []
+    try:
+        fitted(task, recordings, left_out.append)
+    except UserError:  # None is kept; they were read before, so nothing else is wrong with them.
+        return 0
+    return len(recordings.recordings) - len(left_out)

@@ -54,13 +54,13 @@ def preprocess(
     if len(near):
         weights[near], away[near] = repair(task, weights[near], recorded_in[near])
     kept = np.flatnonzero(task.succeeds(away))
+    for number in np.setdiff1d(np.arange(count), kept):
+        report(int(number), float(away[number]) - task.judge.success_distance)
     if not len(kept):
         raise UserError(
             f"none of the {count} recordings solves {task.name} (the best is {away.min():.3g} away); "
             "check units, context indices and the start pose"
         )
-    for number in np.setdiff1d(np.arange(count), kept):
-        report(int(number), float(away[number]) - task.judge.success_distance)
     repaired = len(np.intersect1d(near, kept))
     if len(kept) < count:
         source = f"{source}, {len(kept)} of {count} recordings kept"

@@ -28,7 +28,7 @@ class Summary:
 
 
 def summarise(task: Task, demonstrations: Demonstrations) -> Summary:
-    """How many demonstrations each context has, how good and how different they are."""
+    """Numbers of demonstrations of each context, how good and how different they are."""
     movements = trajectories(task, demonstrations)
     distances = task.distances(movements, demonstrations.contexts[demonstrations.context_of])
     rows = []

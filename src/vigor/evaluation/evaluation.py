@@ -1,4 +1,4 @@
-"""How good and how versatile policies are: success of every component's samples, ranked, and distinct solutions.
+"""Quality and versatility of policies: success of every component's samples, ranked, and distinct solutions.
 
 The paper draws samples of every component of every context, ranks the components by success, and reports the best one.
 Beside it stands what a user gets who draws a plan without knowing the ground truth: the success of the whole mixture.
@@ -21,7 +21,7 @@ _BLOCK = 64
 
 @dataclass(frozen=True)
 class Versatility:
-    """How many ways a context's policy knows; meaningless without the success rate beside it."""
+    """Number of ways that a context's policy knows; meaningless without the success rate beside it."""
 
     working_components: float
     """Components that succeed in at least half their samples."""

@@ -1,4 +1,4 @@
-"""What training leaves for all contexts of a run, and what evaluation, figures and plans take: components that move.
+"""Policies of all contexts of a run, which evaluation, figures and plans take: components that move.
 
 `Learned` is all that they need: movements of every component of a context. `Policies` are mixtures over
 movement-primitive weights, one for every context; `StepPolicies` are one actor for all contexts.
@@ -24,7 +24,7 @@ from vigor.tasks.task import Task
 
 
 class Movements(NamedTuple):
-    """How the components of some contexts move."""
+    """Movements of the components of some contexts."""
 
     weights: np.ndarray
     """[context, component]: how likely each component is."""
@@ -35,7 +35,7 @@ class Movements(NamedTuple):
 
 
 class Learned(Protocol):
-    """What training leaves; training contexts come first."""
+    """Policies that training leaves; training contexts come first."""
 
     @property
     def contexts(self) -> np.ndarray:
@@ -43,7 +43,7 @@ class Learned(Protocol):
 
     @property
     def training(self) -> int:
-        """How many of the contexts are training contexts."""
+        """Number of training contexts among the contexts."""
 
     @property
     def components(self) -> int:
@@ -78,7 +78,7 @@ class Policies:
     contexts: np.ndarray
     """[context, C]"""
     training: int
-    """How many of the contexts are training contexts."""
+    """Number of training contexts among the contexts."""
     mixtures: Mixture
     """[context, ...]"""
 
@@ -116,7 +116,7 @@ class StepPolicies:
     contexts: np.ndarray
     """[context, C]"""
     training: int
-    """How many of the contexts are training contexts."""
+    """Number of training contexts among the contexts."""
     actor: Actor
 
     def __post_init__(self) -> None:

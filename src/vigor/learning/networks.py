@@ -26,7 +26,7 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a network is made of."""
+    """Architecture of a network."""
 
     network: Literal["cnn", "mlp", "lstm"] = "cnn"
     """1d-CNN, MLP shared by all steps, or LSTM. All see the phase of each step beside its descriptors."""
@@ -37,7 +37,7 @@ class Architecture:
     kernel: int = 5
     """Steps a convolution sees (cnn only, odd)."""
     near: tuple[float, ...] = ()
-    """What counts as near for the first descriptors, if these are distances: the networks see each of them twice, as it
+    """Scale of nearness for the first descriptors, if these are distances: the networks see each of them twice, as it
     is and magnified below that value."""
     dropout: float = 0.2
     """Probability of dropping a unit after each hidden layer while training."""
@@ -253,7 +253,7 @@ def noise(key: Array, architecture: Architecture, samples: int, steps: int) -> A
 
 
 def _kept(key: Array, noise: Array, architecture: Architecture, units: int) -> list[Array]:
-    """Which units [units] each layer keeps.
+    """Units [units] that each layer keeps.
 
     The bytes begin at a random place of the noise: drawing new ones for every step would cost as much as a layer.
     """

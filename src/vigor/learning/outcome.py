@@ -1,4 +1,4 @@
-"""What comes of movements: how near they come to what their distances are measured from, or how near they end.
+"""Outcomes of movements: how near they come to what their distances are measured from, or how near they end.
 
 A network judges a movement step by step: it cannot tell a target that was passed far off from one that is yet to come,
 or long past. The whole movement shows it: by the smallest value of every distance, or by the last one where
@@ -7,12 +7,10 @@ demonstrations end where they are nearest.
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from vigor.learning.networks import magnified
-
-Array = jax.Array
 
 _NARROWEST = 0.15
 """Least deviation, in units of what is near: a few demonstrations may be alike by chance."""
@@ -21,18 +19,17 @@ _AT_THE_END = 0.5
 
 
 class Outcome(NamedTuple):
-    """Of demonstrations, by distance."""
+    """Outcome of demonstrations, by distance; of many networks with a leading axis."""
 
-    last: Array
-    """[distance]: 1 where the last value counts, 0 where the smallest does."""
-    mean: Array
-    """[distance]: of these values, magnified."""
-    deviation: Array
-    """[distance]"""
+    last: Float[Array, "*network distance"]
+    """1 where the last value counts, 0 where the smallest does."""
+    mean: Float[Array, "*network distance"]
+    """Mean of these values, magnified."""
+    deviation: Float[Array, "*network distance"]
 
 
-def learn(near: tuple[float, ...], demonstrations: Array) -> Outcome:
-    """From descriptors of demonstrations [n, T, features]."""
+def learn(near: tuple[float, ...], demonstrations: Float[Array, "demonstration time feature"]) -> Outcome:
+    """Outcome of demonstrations with these descriptors."""
     distances = magnified(near, demonstrations)
     beyond = jnp.mean(distances[:, -1] - jnp.min(distances, axis=1), axis=0)
     last = (beyond < _AT_THE_END).astype(distances.dtype)
@@ -40,12 +37,16 @@ def learn(near: tuple[float, ...], demonstrations: Array) -> Outcome:
     return Outcome(last, jnp.mean(values, axis=0), jnp.maximum(jnp.std(values, axis=0), _NARROWEST))
 
 
-def log_density(outcome: Outcome, near: tuple[float, ...], descriptors: Array) -> Array:
-    """Log density [...], up to a constant, of what comes of movements with descriptors [..., T, features]."""
+def log_density(
+    outcome: Outcome, near: tuple[float, ...], descriptors: Float[Array, "*sample time feature"]
+) -> Float[Array, "*sample"]:
+    """Log density, up to a constant, of what comes of movements with these descriptors."""
     away = (_values(outcome.last, magnified(near, descriptors)) - outcome.mean) / outcome.deviation
     return -0.5 * jnp.sum(away**2, axis=-1)
 
 
-def _values(last: Array, distances: Array) -> Array:
-    """The last or the smallest values [..., distance] of magnified distances [..., T, distance]."""
+def _values(
+    last: Float[Array, " distance"], distances: Float[Array, "*sample time distance"]
+) -> Float[Array, "*sample distance"]:
+    """Last or smallest values of magnified distances."""
     return jnp.where(last > 0, distances[..., -1, :], jnp.min(distances, axis=-2))

@@ -42,11 +42,11 @@ class Constraints:
     """Constraints of the plans for a context; by default none."""
 
     robot: Robot | None = None
-    """Whose joint and velocity limits count."""
+    """Robot whose joint and velocity limits count."""
     seconds: float = 3.0
-    """How long a movement takes."""
+    """Duration of a movement."""
     keep_out: tuple[Sphere | Box, ...] = ()
-    """Where no link may be."""
+    """Shapes that no link may enter."""
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds < math.inf:
@@ -208,7 +208,7 @@ def _outside(limits: Bounds, points: Array) -> Array:
 
 
 def _depths(limits: Bounds, before: Array, after: Array) -> Array:
-    """How deep [..., shape], in their sizes, points are in shapes that go from `before` to `after`, [..., 2 or 3].
+    """Depths [..., shape], in sizes of the shapes, of points in them that go from `before` to `after`, [..., 2 or 3].
 
     It is looked where the way passes a shape's centre most closely, so that a fast arm does not go unseen. The way
     counts beside the time: else it would pay to pass through quickly.

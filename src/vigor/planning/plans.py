@@ -65,7 +65,7 @@ class Solution:
     violated: Violation | None
     """The violated constraint."""
     situation: Situation | None = field(default=None)
-    """What it is planned for; not in files."""
+    """Context and constraints that it is planned for; not in files."""
 
     @property
     def holds(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a run leaves to go on from, and the networks of all its iterations, as safetensors files in its folder.
+"""Checkpoints of a run to go on from, and the networks of all its iterations, as safetensors files in its folder.
 
 A checkpoint is one file that is written whole. Networks are stored in parts as they come, and put into one file at the
 end.

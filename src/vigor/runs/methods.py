@@ -18,7 +18,7 @@ from vigor.learning.problem import Problem
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is run."""
+    """A method, as runs drive it."""
 
     settings: type
     """A frozen dataclass."""

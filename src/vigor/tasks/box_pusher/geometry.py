@@ -45,7 +45,7 @@ def initial_distance(contexts: np.ndarray) -> np.ndarray:
 
 
 def sign_combination(contexts: np.ndarray) -> np.ndarray:
-    """Which of the four combinations of the signs of dy and rotation contexts [..., 3] have: [...]."""
+    """Number [...] of the combination of the signs of dy and rotation that contexts [..., 3] have, of four."""
     return 2 * (contexts[..., 1] > 0) + (contexts[..., 2] > 0)
 
 

@@ -26,7 +26,7 @@ VIEWS = {
     "above": {"lookat": (0.55, 0.0, 0.0), "distance": 1.0, "azimuth": 0.0, "elevation": -90.0, "orthographic": 1},
 }
 OPENINGS = {"front": 45.0, "above": 0.56}
-"""What a view shows from top to bottom: degrees, or metres where it is orthographic."""
+"""Extent of a view from top to bottom: degrees, or metres where it is orthographic."""
 BOX, GOAL = "#c73329", "#26a147"
 
 

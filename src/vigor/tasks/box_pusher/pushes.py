@@ -15,7 +15,7 @@ from vigor.tasks.box_pusher import geometry, simulation
 from vigor.tasks.box_pusher.control import PROMP
 
 WAYS = 8
-"""Of pushing: against walls 0 to 3 from inside, then from outside."""
+"""Ways of pushing: against walls 0 to 3 from inside, then from outside."""
 NORMALS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """[4, 2]: outward normals of the walls, as they are numbered in the scene."""
 _LIBRARY = 2400
@@ -23,7 +23,7 @@ _LIBRARY = 2400
 FARTHEST, NEAREST = 0.125, 0.025
 """Corner distances between which an outcome can be a context."""
 AWAY = 0.02
-"""How far a context moves the box away from the robot, at least; to the side it moves it less than away."""
+"""Least distance that a context moves the box away from the robot; to the side it moves it less than away."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from vigor.tasks.box_pusher import control, geometry
 
 TIMESTEP = 0.002
 MASS = 2.0
-"""Of the box: heavy enough to deflect the rod."""
+"""Mass of the box: heavy enough to deflect the rod."""
 TABLE_FRICTION, ROD_FRICTION = 0.4, 0.2
 """Between box and table, and between rod and box. The outcome of a push depends on them more than on all else."""
 STIFFNESS = (600, 600, 600, 500, 250, 150, 50)
 DAMPING = (50, 50, 50, 40, 20, 15, 8)
-"""Of the position-controlled joints."""
+"""Stiffness and damping of the position-controlled joints."""
 
 TABLE, STEEL, GREEN = (0.86, 0.83, 0.78, 1), (0.25, 0.27, 0.30, 1), (0.10, 0.70, 0.25, 1)
 RED, DARK_RED = (0.80, 0.22, 0.18, 1), (0.52, 0.14, 0.12, 1)

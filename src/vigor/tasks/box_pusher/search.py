@@ -38,7 +38,7 @@ ROOM = 0.008
 APART = 0.03
 """Plans whose paths are nearer than this are the same."""
 STEPS = 100
-"""Of a recording."""
+"""Steps of a recording."""
 
 
 def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ from vigor.basics.engine import mujoco
 from vigor.tasks.box_pusher import control, geometry, scene
 
 SECONDS, HOLD = 3.0, 0.5
-"""Of a movement, and of the rest after it before the box is looked at."""
+"""Seconds of a movement, and of the rest after it before the box is looked at."""
 RATE = 100
 """Moments per second that are kept of a rollout."""
 BLOCK = 64
@@ -21,7 +21,7 @@ BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Rollouts:
-    """What became of n plans, at F moments: the start, then RATE a second until the end of the hold."""
+    """Outcomes of n plans, at F moments: the start, then RATE a second until the end of the hold."""
 
     states: np.ndarray
     """[n, F, state]: MuJoCo's full physics state."""

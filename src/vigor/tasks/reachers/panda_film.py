@@ -15,7 +15,7 @@ from vigor.tasks.box_pusher import pictures, scene
 from vigor.tasks.task import Region
 
 SECONDS = 4.0
-"""Of a movement in the film."""
+"""Seconds of a movement in the film."""
 VIEW = {"lookat": (0.25, 0.0, 0.42), "distance": 1.45, "azimuth": 215.0, "elevation": -18.0}
 TARGETS = ((0.15, 0.55, 0.85, 0.55), (0.10, 0.70, 0.25, 0.55), (0.90, 0.65, 0.10, 0.55))
 """Colours of targets in their order."""

@@ -1,4 +1,4 @@
-"""What the two reachers share: pass through a first target, end in a second."""
+"""Common parts of the two reachers: pass through a first target, end in a second."""
 
 import jax
 import jax.numpy as jnp
