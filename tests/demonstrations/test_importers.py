@@ -1,5 +1,6 @@
 """Importers: what is right is read, what is wrong refused in one sentence that names the file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -11,9 +12,10 @@ from helpers import POINT, SHARED, movement
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import importers
+from vigor.demonstrations.importers import LeftOut, Recordings, Remedy
 from vigor.tasks.reachers.panda_reacher import TASK as PANDA
 from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
-from vigor.tasks.task import Task
+from vigor.tasks.task import Judge, Task
 
 PUBLISHED = SHARED / "published" / "VIGOR" / "environments"
 published = pytest.mark.skipif(not PUBLISHED.exists(), reason="the published demonstrations are not here")
@@ -33,33 +35,59 @@ def test_imports_csv(tmp_path: Path):
     np.testing.assert_array_equal(set_.recordings[0][-1], [1.0, 0.0])
 
 
-def test_says_which_recordings_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_says_which_recordings_are_left_out(tmp_path: Path):
     (tmp_path / "demonstrations").mkdir()
     (tmp_path / "contexts.csv").write_text("1,0\n0,1\n")
     recordings = {"0_a.csv": movement((1.0, 0.0)), "1_b.csv": movement((0.0, 1.5))}
     for name, recording in recordings.items():
         np.savetxt(tmp_path / "demonstrations" / name, recording, delimiter=",")
-    set_ = importers.import_demonstrations(POINT, "csv", tmp_path)
+    left_out: list[LeftOut] = []
+    set_ = importers.import_demonstrations(POINT, "csv", tmp_path, left_out.append)
     assert set_.source == f"imported from {tmp_path.name}, 1 of 2 recordings kept"
-    said = capsys.readouterr().out
-    assert said.startswith("1_b.csv is left out: its ProMP misses context 1 by 0.4")
+    assert left_out == [LeftOut("1_b.csv", 1, pytest.approx(0.4, abs=0.05))]
     file = tmp_path / "set.npz"
     np.savez(file, contexts=np.eye(2), context_of=[0, 1], trajectories=np.stack([*recordings.values()]))
-    importers.import_demonstrations(POINT, "npz", file)
-    assert capsys.readouterr().out == said.replace("1_b.csv", "recording 1")
+    importers.import_demonstrations(POINT, "npz", file, left_out.append)
+    assert left_out[1] == replace(left_out[0], name="recording 1")
+    # The recording itself misses: no other ProMP would help.
+    assert importers.remedy(POINT, importers.read_npz(file)) is None
+
+
+def touching(joints: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+    """Distances [n] at which paths [n, T, 2] pass their contexts [n, 2]."""
+    return np.maximum(0.0, np.linalg.norm(joints - contexts[:, None], axis=-1).min(axis=1) - 0.1)
+
+
+def test_says_how_many_bases_keep_more_recordings():
+    # Only a simulation judges it, so that no ProMP can be moved to where its recording was.
+    task = replace(POINT, judge=Judge(simulate=touching))
+    time = np.linspace(0.0, 1.0, 60)
+    aside = np.stack([np.maximum(0.0, 1 - 4 * np.abs(time - 0.5)), 2 * time], axis=1)
+    contexts, left_out = np.array([[0.0, 2.0], [1.0, 1.0], [9.0, 9.0]]), []
+    recordings = Recordings(Path("some"), contexts, np.array([0, 1]), [movement((0.0, 2.0)), aside], ["a", "b"])
+    importers.fitted(task, recordings, left_out.append)
+    assert [item.name for item in left_out] == ["b"]
+    assert importers.remedy(task, recordings) == Remedy(6, 2, 2)
+    six = replace(task, promp=replace(task.promp, bases=6))
+    assert len(importers.fitted(six, recordings)) == 2
+    assert importers.remedy(six, recordings) is None
+    with_a_miss = Recordings(Path("some"), contexts, np.array([2, 1]), recordings.recordings, ["a", "b"])
+    with pytest.raises(UserError, match="none of the 2 recordings"):
+        importers.fitted(task, with_a_miss)
+    assert importers.remedy(task, with_a_miss) == Remedy(6, 1, 2)
 
 
 @pytest.mark.parametrize(
     ("file", "text", "says"),
     [
         ("contexts.csv", None, "contexts.csv does not exist"),
-        ("contexts.csv", "x,y\n", "contexts.csv must hold rows"),
+        ("contexts.csv", "x,y\n", "contexts.csv has names and no numbers"),
         ("contexts.csv", "1,2,3\n", "3 numbers where point has 2"),
-        ("contexts.csv", "1,nan\n", "finite numbers"),
-        ("contexts.csv", "1,0\n1\n", "as many in each row"),
+        ("contexts.csv", "1,nan\n", "row 1, column 2: 'nan' is no finite number"),
+        ("contexts.csv", "1,0\n1\n", "row 2 has 1 columns where others have 2"),
         ("contexts.csv", b"\xff\xfe\x00", "not a readable text file"),
         ("demonstrations/0_a.csv", None, "0_first.csv"),
-        ("demonstrations/0_a.csv", "0,0\n1,one\n", "0_a.csv must hold rows"),
+        ("demonstrations/0_a.csv", "0,0\n1,one\n", "0_a.csv, row 2, column 2: 'one' is no finite number"),
         ("demonstrations/a.csv", "0,0\n", "must begin with the number of its context"),
         ("demonstrations/1_a.csv", "0,0\n1,0\n", "names context 1"),
     ],

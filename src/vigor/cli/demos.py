@@ -80,7 +80,7 @@ class Import:
         found = importers.remedy(task, importers.read(task, self.format, self.path))
         if found is None:
             return ""
-        kept = f"all {found.count}" if found.kept == found.count else f"{found.kept} of {found.count}"
+        kept = f"all {found.count}" if found.kept == found.count > 1 else f"{found.kept} of {found.count}"
         return f"with {found.bases} bases instead of {task.promp.bases} {kept} would be kept"
 
 

@@ -1,0 +1,63 @@
+"""`vigor demos import` says what is left out, and what would keep more."""
+
+import numpy as np
+import pytest
+
+from helpers import movement, refused
+from vigor.cli import main as cli
+
+TASK = """
+import numpy as np
+import vigor
+from vigor.motion.kinematics import path
+from vigor.motion.descriptors import squared_velocity
+
+def touching(joints, contexts):
+    return np.maximum(0.0, np.linalg.norm(joints - contexts[:, None], axis=-1).min(axis=1) - 0.1)
+
+TASK = vigor.Task(
+    name="touch",
+    promp=vigor.ProMP(bases=4, dimensions=2, steps=25),
+    context_names=("x", "y"),
+    sample_contexts=lambda rng, count: rng.normal(size=(count, 2)),
+    kinematics=path,
+    descriptors=(squared_velocity,),
+    judge=vigor.Judge(simulate=touching),
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A task that only a simulation judges, and recordings for it: one plain, one that dashes aside."""
+    place = tmp_path_factory.mktemp("import")
+    (place / "touch.py").write_text(TASK)
+    time = np.linspace(0.0, 1.0, 60)
+    aside = np.stack([np.maximum(0.0, 1 - 4 * np.abs(time - 0.5)), 2 * time], axis=1)
+    (place / "demonstrations").mkdir()
+    (place / "contexts.csv").write_text("0,2\n1,1\n")
+    np.savetxt(place / "demonstrations" / "0_plain.csv", movement((0.0, 2.0)), delimiter=",")
+    np.savetxt(place / "demonstrations" / "1_aside.csv", aside, delimiter=";")
+    return place
+
+
+def test_the_bases_that_fit_are_named(folder, tmp_path, capsys):
+    words = ["demos", "import", f"{folder / 'touch.py'}:TASK", str(folder), "--format", "csv"]
+    cli.main([*words, "--out", str(tmp_path / "out")])
+    said = capsys.readouterr().out.splitlines()
+    assert said[-2].startswith("1_aside.csv is left out: its ProMP misses context 1 by 0.05")
+    assert said[-1] == "With 6 bases instead of 4 all 2 would be kept."
+
+
+def test_the_bases_that_fit_are_named_where_nothing_is_kept(folder, tmp_path, capsys):
+    np.savez(
+        tmp_path / "aside.npz",
+        contexts=np.array([[1.0, 1.0]]),
+        context_of=np.array([0]),
+        trajectories=np.loadtxt(folder / "demonstrations" / "1_aside.csv", delimiter=";")[None],
+    )
+    words = ("demos", "import", f"{folder / 'touch.py'}:TASK", tmp_path / "aside.npz", "--format", "npz")
+    said = refused(capsys, *words, "--out", tmp_path / "out")
+    assert "none of the 1 recordings solves touch" in said
+    assert said.endswith("; with 6 bases instead of 4 1 of 1 would be kept")
+    assert not (tmp_path / "out").exists()
