@@ -9,7 +9,7 @@ import jax.numpy as jnp
 Array = jax.Array
 
 
-def each(function: Callable, *trees: Any) -> Any:
+def each(function: Callable[..., Any], *trees: Any) -> Any:
     """`function` of every element along the leading axis: at once on a GPU, one after the other on a CPU.
 
     A CPU then works on what fits its cache, and training stops early for each network on its own.
@@ -19,7 +19,7 @@ def each(function: Callable, *trees: Any) -> Any:
     return jax.vmap(function)(*trees)
 
 
-def by_chunks(size: int | None, function: Callable, *arrays: Array) -> Any:
+def by_chunks(size: int | None, function: Callable[..., Any], *arrays: Array) -> Any:
     """`function` of chunks of the arrays' leading axis, one after the other."""
     if size is None:
         size = 64 if jax.default_backend() == "cpu" else 8192

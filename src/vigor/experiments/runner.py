@@ -301,7 +301,7 @@ def _cluster(address: str, device: Device) -> Iterator[_Elsewhere]:
     """Workers of a Dask scheduler."""
     try:
         from distributed import Client, KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise missing("--backend dask needs Dask", "benchmark") from None
     for name in ("distributed", "distributed.client"):  # What they log of lost connections is said here.

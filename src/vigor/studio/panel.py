@@ -9,7 +9,7 @@ import viser
 
 from vigor.basics.colours import PALETTE
 from vigor.runs.presets import preset
-from vigor.runs.run import EVERY
+from vigor.runs.training import EVERY
 from vigor.studio import problems
 from vigor.studio.learning import Progress
 from vigor.studio.session import ITERATIONS, Session

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -116,7 +117,7 @@ def _check_values(task: Task, names: list[str], weights: Array, contexts: Array)
 
     @jax.jit
     @partial(jax.vmap, in_axes=(0, 0, None))
-    def values_and_slopes(weights: Array, context: Array, fixed: Array):
+    def values_and_slopes(weights: Array, context: Array, fixed: Array) -> Any:
         moved = motion(weights, context)
         parts = []
         for descriptor in task.descriptors:
@@ -149,7 +150,7 @@ def _contexts(task: Task) -> Array:
     return jnp.asarray(contexts, jnp.float32)
 
 
-def _trace(name: str, function: Callable[..., Array], *arguments) -> tuple[int, ...]:
+def _trace(name: str, function: Callable[..., Array], *arguments: Any) -> tuple[int, ...]:
     """Shape of what a function gives, found as a compiler would: without running it."""
     try:
         result = jax.eval_shape(function, *arguments)

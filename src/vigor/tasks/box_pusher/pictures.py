@@ -16,6 +16,7 @@ from vigor.basics.colours import FAINT, INK, PALETTE, QUIET
 from vigor.basics.engine import mujoco
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
+from vigor.motion.panda.model import Arm
 from vigor.tasks.box_pusher import geometry, scene, simulation
 
 WIDTH, HEIGHT = 640, 480
@@ -60,7 +61,7 @@ def frames(
     states: np.ndarray,
     context: np.ndarray,
     view: str = "front",
-    arm: scene.Arm | None = None,
+    arm: Arm | None = None,
     show_arm: bool = True,
     size: tuple[int, int] = (WIDTH, HEIGHT),
 ) -> Iterator[np.ndarray]:
@@ -77,7 +78,7 @@ def frames(
             yield draw(data)
 
 
-def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front", arm: scene.Arm | None = None) -> int:
+def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front", arm: Arm | None = None) -> int:
     """Write an mp4 of a plan [T, 2], such as a component's mean, carried out in a context [3]; returns its frames."""
     states = simulation.roll_out(plan[None]).states[0, :: simulation.RATE // FRAMES]
     pictures = list(frames(states, context, view, arm))
@@ -102,7 +103,7 @@ def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
     files.write_whole(path, write)
 
 
-def final_states(plans: np.ndarray, contexts: np.ndarray, arm: scene.Arm | None = None) -> Figure:
+def final_states(plans: np.ndarray, contexts: np.ndarray, arm: Arm | None = None) -> Figure:
     """The box after plans [n, T, 2] from above, the goals of contexts [n, 3] in green (paper, Fig. 10)."""
     rollouts = simulation.roll_out(plans)
     errors = geometry.corner_distance(rollouts.poses[:, -1], geometry.goal(contexts))

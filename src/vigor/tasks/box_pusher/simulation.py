@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigor.basics.engine import mujoco
+from vigor.motion.panda.model import Arm
 from vigor.tasks.box_pusher import control, geometry, scene
 
 SECONDS, HOLD = 3.0, 0.5
@@ -52,7 +53,7 @@ class Rollouts:
         return np.arccos(np.clip(1 - 2 * (x**2 + y**2), -1, 1))
 
 
-def roll_out(paths: np.ndarray, arm: scene.Arm = "capsules") -> Rollouts:
+def roll_out(paths: np.ndarray, arm: Arm = "capsules") -> Rollouts:
     """Carry out planned paths [n, T, 2] of the rod's tip, each with the box at its start.
 
     A rod that would start in a wall of the box is set down beside it: a start in the wall would fire the box away.
@@ -71,7 +72,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _roll_out(paths: np.ndarray, arm: scene.Arm) -> tuple[np.ndarray, np.ndarray]:
+def _roll_out(paths: np.ndarray, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
     model = scene.model(arm)
     steps, hold = round(SECONDS / scene.TIMESTEP), round(HOLD / scene.TIMESTEP)
     controls = control.follow(paths, steps, hold)
@@ -88,7 +89,7 @@ def _roll_out(paths: np.ndarray, arm: scene.Arm) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def initial_states(points: np.ndarray, arm: scene.Arm = "capsules") -> np.ndarray:
+def initial_states(points: np.ndarray, arm: Arm = "capsules") -> np.ndarray:
     """States [n, state] at rest with the rod at points [n, 2] and the box at its start."""
     model = scene.model(arm)
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -100,7 +101,7 @@ def initial_states(points: np.ndarray, arm: scene.Arm = "capsules") -> np.ndarra
     return begin
 
 
-def outcomes(paths: np.ndarray, arm: scene.Arm = "capsules") -> np.ndarray:
+def outcomes(paths: np.ndarray, arm: Arm = "capsules") -> np.ndarray:
     """Poses [n, 3] of the box after planned paths [n, T, 2]."""
     return roll_out(paths, arm).poses[:, -1]
 

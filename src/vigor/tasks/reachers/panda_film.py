@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -42,7 +43,7 @@ def write(path: Path, joints: np.ndarray, targets: Sequence[Region], keep_out: S
     pictures.write_film(path, film)
 
 
-def _build(targets: Sequence[Region], keep_out: Sequence[Sphere | Box], tips: np.ndarray):
+def _build(targets: Sequence[Region], keep_out: Sequence[Sphere | Box], tips: np.ndarray) -> Any:
     """An MjSpec of the arm with a stick to its tool point, of targets and keep-outs, and of the trace, unseen yet."""
     spec = model.spec()
     spec.body("attachment").add_geom(
