@@ -76,6 +76,14 @@ def die(batch, folder):
     return sleep(0.1, None, batch, folder)
 
 
+def pretend(batch, folder):
+    """Demonstrations must be there; one method fails."""
+    assert all((folder / cell.setup.demos / "demonstrations.json").exists() for cell in batch)
+    if batch[0].setup.method == "bc-t":
+        raise ValueError("a stone")
+    return [{"demonstrations": "own", "device": "none"} | dict.fromkeys(("train", "test"), judged(0.5))]
+
+
 def times_run(folder):
     """How often each cell was run."""
     seeds = [int(path.name.split("-")[1]) for path in folder.glob("ran-*")]

@@ -1,19 +1,20 @@
 """Suites list the cells of the paper's experiments, each with the settings that it says, and find their data."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from standins import FakeData
 from vigor.basics.errors import UserError
+from vigor.basics.settings import value_of, with_values
 from vigor.experiments import suites
-from vigor.experiments.cell import Cell, setting, with_setting
+from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data
 from vigor.experiments.suites import ABLATIONS, Choice
 from vigor.runs.methods import METHODS
 from vigor.runs.presets import preset
-from vigor.runs.run import Setup
+from vigor.runs.setup import Setup
 from vigor.tasks import TASKS
 
 
@@ -27,7 +28,7 @@ def test_the_paper_is_every_method_on_every_task():
     assert len({cell.batch for cell in cells}) == len(TASKS) * len(METHODS)
     for cell in cells:
         setup = cell.setup
-        assert setup.config == preset(setup.task, "default", setup.method)
+        assert setup.settings == preset(setup.task, "default", setup.method)
         assert (setup.train_contexts, setup.test_contexts) == (6, 6)
         assert setup.demos_per_context == (3 if setup.task == "box-pusher" else 5)
         assert (cell.varied, cell.quick) == ("", False)
@@ -76,15 +77,15 @@ def test_an_ablation_differs_from_the_usual_in_one_setting(task, method):
     assert usual.varied == ""
     for name, values in ABLATIONS[method].items():
         changed = [cell for cell in cells if cell.varied == name]
-        own = setting(asdict(usual.setup), name)
-        assert [setting(asdict(cell.setup), name) for cell in changed] == [value for value in values if value != own]
+        own = value_of(usual.setup, name)
+        assert [value_of(cell.setup, name) for cell in changed] == [value for value in values if value != own]
         for cell in changed:
-            back = with_setting(cell.setup, name, own)
-            if name == "density_ratio.network":
-                back = with_setting(back, "density_ratio.width", usual.setup.config.density_ratio.width)
+            back = with_values(cell.setup, **{name: own})
+            if name == "network":
+                back = with_values(back, width=value_of(usual.setup, "width"))
             if cell.setup.descriptors == "angles":
-                assert cell.setup.config.density_ratio.near == ()
-                back = with_setting(back, "density_ratio.near", usual.setup.config.density_ratio.near)
+                assert value_of(cell.setup, "near") == ()
+                back = with_values(back, near=value_of(usual.setup, "near"))
             assert replace(back, fingerprint=usual.setup.fingerprint) == usual.setup
 
 
@@ -113,7 +114,7 @@ def test_other_networks_are_about_as_large_as_the_usual_one():
 
     aim = parameters(7, 32, "cnn")
     for kind in ("mlp", "lstm"):
-        width = suites._similar_width(4, preset("planar-reacher").density_ratio, kind)
+        width = suites._similar_width(4, preset("planar-reacher").density_ratio.training.architecture, kind)
         assert abs(parameters(7, width, kind) / aim - 1) < 0.05
 
 
@@ -126,7 +127,7 @@ def test_a_cells_id_is_its_configuration():
         assert Cell(replace(setup, **change)).id != cell.id
     assert Cell(replace(setup, seed=2)).batch == cell.batch
     assert Cell(replace(setup, raw=True)).batch != cell.batch
-    assert str(Cell(with_setting(setup, "components", 3), "components")) == "planar-reacher vigor components=3 seed 1"
+    assert str(Cell(with_values(setup, components=3), "components")) == "planar-reacher vigor components=3 seed 1"
 
 
 def test_published_data_is_taken_where_there_is_any(tmp_path, published):

@@ -1,1 +1,1 @@
-"""The benchmark: many runs of many methods, what they leave, and the paper's figures beside ours."""
+"""The benchmark: many runs of many methods, their results, and the paper's figures beside ours."""

@@ -1,4 +1,4 @@
-"""A cell of the benchmark: one seed of one method on one task. Its row is what it leaves.
+"""A cell of the benchmark: one seed of one method on one task. Its row is its result with its configuration.
 
 Cells that differ in their seed alone are a batch, which trains as one program.
 """
@@ -25,23 +25,23 @@ _WHEN = ("command", "version", "date")
 
 @dataclass(frozen=True)
 class Cell:
-    """What is run, and what it is compared as."""
+    """A run of the benchmark, and its place in comparisons."""
 
     setup: Setup
-    """With `demos` relative to the benchmark's folder, and their fingerprint."""
+    """Setup of the run, with `demos` relative to the benchmark's folder, and their fingerprint."""
     varied: str = ""
     """Name of the one setting that is not as usual; empty if all are."""
     quick: bool = False
-    """Shortened, to see that everything works; its figures mean little."""
+    """Whether it is shortened, to see that everything works; its figures mean little."""
 
     @property
     def id(self) -> str:
-        """The same for the same configuration, whatever the machine, the version and the moment."""
+        """Hash of the configuration, whatever the machine, the version and the moment."""
         return _digest(self._configuration())
 
     @property
     def batch(self) -> str:
-        """The same for cells that can train as one program."""
+        """Hash of the configuration without its seed: the same for cells that can train as one program."""
         return _digest(self._configuration() | {"seed": None})
 
     def _configuration(self) -> dict[str, Any]:
@@ -81,14 +81,14 @@ def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
     return [facts | {"train": each.train, "test": each.test} for each in judged]
 
 
-def row(cell: Cell, found: Row) -> Row:
-    """A cell's whole row: its configuration, what was found, and where and when."""
+def row(cell: Cell, result: Row) -> Row:
+    """A cell's whole row: its configuration and result, with machine, version and date."""
     return {
         "id": cell.id,
         "varied": cell.varied,
         "quick": cell.quick,
         "setup": {name: value for name, value in dataclasses.asdict(cell.setup).items() if name not in _WHEN},
-        **found,
+        **result,
         "version": __version__,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),

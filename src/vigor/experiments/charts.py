@@ -110,7 +110,7 @@ def _percent(ax: Axes) -> None:
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
-def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure:
+def over_contexts(groups: Sequence[Group], references: Sequence[Group]) -> Figure:
     """Mean distance over the number of training contexts, the paper's dashed (Figure 4, right).
 
     references: the usual group of each method, all of one task.
@@ -121,7 +121,7 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
     ax = figure.subplots()
     ticks: set[int] = set()
     for reference in references:
-        series = tables.ablation(found, reference, "train_contexts")
+        series = tables.ablation(groups, reference, "train_contexts")
         counts = [group.setting("train_contexts") for group in series]
         ticks.update(counts)
         summaries = [group.summary("distance") for group in series]
@@ -146,12 +146,12 @@ def over_contexts(found: Sequence[Group], references: Sequence[Group]) -> Figure
     return figure
 
 
-def bars(found: Sequence[Group], reference: Group, names: Sequence[str]) -> Figure:
+def bars(groups: Sequence[Group], reference: Group, names: Sequence[str]) -> Figure:
     """Success of ranked components, a panel for each setting (Figures 13 to 16).
 
     A bar is cut where the second best component reaches, the third, and so on; the usual settings are in colour.
     """
-    series = [tables.ablation(found, reference, name) for name in names]
+    series = [tables.ablation(groups, reference, name) for name in names]
     rows: list[list[int]] = [[]]
     for number, one in enumerate(series):  # As many panels in a row as have about sixteen bars.
         if rows[-1] and sum(len(series[i]) for i in rows[-1]) + len(one) > 16:

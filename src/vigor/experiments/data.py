@@ -13,15 +13,23 @@ from vigor.demonstrations.dataset import Demonstrations
 from vigor.tasks import TASKS, Task, absolute, load_task
 
 PUBLISHED = {"planar-reacher": ("published", "published-raw"), "panda-reacher": ("published",)}
-"""What the authors published of a task."""
+"""Kinds of demonstrations that the authors published of a task."""
+FITTED = {"published-raw": "published"}
+"""Kinds of recordings, with the kind of what was fitted to them."""
+
+
+def origin(place: str | None) -> str:
+    """Kind of the demonstrations at a place in the folder; of recordings, the kind of what was fitted to them."""
+    kind = Path(place).parts[1] if place else "own"
+    return FITTED.get(kind, kind)
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Demonstrations and where they are."""
+    """Demonstrations and their place."""
 
     place: str
-    """Relative to the benchmark's folder."""
+    """Folder of the demonstrations, in the benchmark's: data/KIND/TASK."""
     shown: Demonstrations
 
     def suffice(self, contexts: int, per_context: int) -> bool:
@@ -31,15 +39,15 @@ class Placed:
 
 @dataclass(frozen=True)
 class Data:
-    """Demonstrations by task. They are read or made when asked for, and written by `save`."""
+    """Demonstrations by task. They are read or generated when asked for, and written by `save`."""
 
     folder: Path
-    """The benchmark's."""
+    """Folder of the benchmark."""
     published: Path | None = None
-    """Where the authors' human demonstrations lie. Tasks that they did not publish, and all without it, have those of
-    their own: shipped with them, or generated."""
+    """Folder with the authors' human demonstrations. Tasks that they did not publish, and all without it, have
+    demonstrations of their own: shipped with them, or generated."""
     known: dict[str, Placed] = field(default_factory=dict, init=False)
-    """By place."""
+    """Demonstrations that were asked for, by place."""
 
     def of(self, task: str, raw: bool = False) -> Placed | None:
         """A task's demonstrations; those that are learned from raw must have recordings, or there are none."""

@@ -68,21 +68,21 @@ def write_report(folder: Path) -> Path:
     rows, failures = store.rows(), store.failures()
     if not rows and not failures:
         raise UserError(f"the benchmark in {folder} has no results yet; start it again with the same command")
-    found = tables.groups(rows)
+    groups = tables.groups(rows)
     store.write_table()
-    files.write_text(folder / "table.md", tables.markdown(found))
+    files.write_text(folder / "table.md", tables.markdown(groups))
     page = html.render(
         __package__,
         "benchmark.html",
         title="Benchmark",
         dates=sorted(row["date"] for row in rows),
         places={name: _listed(rows, name) for name in ("device", "machine", "version")},
-        usual=tables.titled(found),
-        differences={task: words for task, words in paper.DIFFERENCES.items() if task in {g.task for g in found}},
-        comparisons=_comparisons(folder / "figures", found),
-        curves=_curves(folder / "figures", found),
-        ablations=_ablations(folder / "figures", found),
-        findings=_findings(found),
+        usual=tables.titled(groups),
+        differences={task: words for task, words in paper.DIFFERENCES.items() if task in {g.task for g in groups}},
+        comparisons=_comparisons(folder / "figures", groups),
+        curves=_curves(folder / "figures", groups),
+        ablations=_ablations(folder / "figures", groups),
+        findings=_findings(groups),
         failures=[(_labels(row), row) for row in failures],
         cells=[(_labels(row), row) for row in rows],
         interval=interval_words,
@@ -96,21 +96,21 @@ def _listed(rows: Sequence[Row], name: str) -> str:
     return "; ".join(value for value, _ in Counter(row[name] for row in rows).most_common())
 
 
-def _comparisons(folder: Path, found: Sequence[Group]) -> list[Comparison]:
+def _comparisons(folder: Path, groups: Sequence[Group]) -> list[Comparison]:
     """Box plots and statistics of each task."""
-    made = []
-    for title, groups in tables.usual(found).items():
+    comparisons = []
+    for title, compared in tables.usual(groups).items():
         path = folder / f"{_file(title)}.png"
-        figures.save(charts.compared(groups), path)
+        figures.save(charts.compared(compared), path)
         merits = [
-            _merit(name, groups, figure, split)
+            _merit(name, compared, figure, split)
             for (figure, split), name in MERITS.items()
-            if split == "test" or any(group.paper(figure, split) for group in groups)
+            if split == "test" or any(group.paper(figure, split) for group in compared)
         ]
-        sources = sorted({group.demonstrations for group in groups})
+        sources = sorted({group.demonstrations for group in compared})
         caption = "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12."
-        made.append(Comparison(title, sources, Picture(path, caption), merits))
-    return made
+        comparisons.append(Comparison(title, sources, Picture(path, caption), merits))
+    return comparisons
 
 
 def _merit(title: str, groups: Sequence[Group], figure: tables.Figure, split: str) -> Merit:
@@ -118,48 +118,48 @@ def _merit(title: str, groups: Sequence[Group], figure: tables.Figure, split: st
     return Merit(title, 3 if figure == "success" else 4, rows)
 
 
-def _curves(folder: Path, found: Sequence[Group]) -> list[Curve]:
+def _curves(folder: Path, groups: Sequence[Group]) -> list[Curve]:
     """Distance over the number of training contexts, for tasks of which the paper has such curves."""
-    made = []
-    for title, groups in tables.usual(found).items():
-        several = [group for group in groups if len(tables.ablation(found, group, "train_contexts")) > 1]
-        if several and groups[0].task in paper.CONTEXTS:
+    curves = []
+    for title, compared in tables.usual(groups).items():
+        several = [group for group in compared if len(tables.ablation(groups, group, "train_contexts")) > 1]
+        if several and compared[0].task in paper.CONTEXTS:
             path = folder / f"{_file(title)}_contexts.png"
-            figures.save(charts.over_contexts(found, several), path)
+            figures.save(charts.over_contexts(groups, several), path)
             caption = "As in the paper's Figure 4, right."
-            made.append(Curve(f"Training contexts, {title}", Picture(path, caption)))
-    return made
+            curves.append(Curve(f"Training contexts, {title}", Picture(path, caption)))
+    return curves
 
 
-def _ablations(folder: Path, found: Sequence[Group]) -> list[Ablation]:
+def _ablations(folder: Path, groups: Sequence[Group]) -> list[Ablation]:
     """Bars of every method with ablations, but for those that are curves."""
-    made = []
-    for title, reference in tables.titled(found):
-        settings = [name for name in _varied(found) if len(tables.ablation(found, reference, name)) > 1]
+    ablations = []
+    for title, reference in tables.titled(groups):
+        settings = [name for name in _varied(groups) if len(tables.ablation(groups, reference, name)) > 1]
         if reference.task in paper.CONTEXTS:
             settings = [name for name in settings if name != "train_contexts"]
         if settings:
             path = folder / f"{_file(title)}_{reference.method}_ablations.png"
-            figures.save(charts.bars(found, reference, settings), path)
+            figures.save(charts.bars(groups, reference, settings), path)
             rows = [
                 (tables.plain(name), tables.word(group.setting(name)), group)
                 for name in settings
-                for group in tables.ablation(found, reference, name)
+                for group in tables.ablation(groups, reference, name)
             ]
             picture = Picture(path, "As in the paper's Figures 13 to 16.")
-            made.append(Ablation(f"Ablations of {reference.name}, {title}", picture, rows))
-    return made
+            ablations.append(Ablation(f"Ablations of {reference.name}, {title}", picture, rows))
+    return ablations
 
 
-def _varied(found: Sequence[Group]) -> list[str]:
+def _varied(groups: Sequence[Group]) -> list[str]:
     """Settings that were changed, in the order of the suite."""
     order = [name for settings in ABLATIONS.values() for name in settings]
-    return sorted({group.varied for group in found if group.varied}, key=order.index)
+    return sorted({group.varied for group in groups if group.varied}, key=order.index)
 
 
-def _findings(found: Sequence[Group]) -> list[tuple[str, tables.Checked, str]]:
+def _findings(groups: Sequence[Group]) -> list[tuple[str, tables.Checked, str]]:
     """Findings of the paper, each with its task's title and the interval of the difference."""
-    return [(tables.title(found, one.reference), one, _difference(one.interval)) for one in tables.findings(found)]
+    return [(tables.title(groups, one.reference), one, _difference(one.interval)) for one in tables.findings(groups)]
 
 
 def _difference(ends: tuple[float, float] | None) -> str:

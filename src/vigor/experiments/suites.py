@@ -1,4 +1,4 @@
-"""What the benchmark runs: plain functions that list cells.
+"""Suites of the benchmark: plain functions that list cells.
 
 `paper`: every method on every task (Figures 3, 4, 8, 12). `ablations`: one setting after the other changed (appendix D,
 Figures 13 to 16). `contexts`: the box pusher over the number of training contexts (Figure 4, right).
@@ -71,7 +71,7 @@ QUICK_SEEDS = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """What a suite is narrowed to; empty for all that it has."""
+    """Tasks and methods that a suite is narrowed to; empty for all that it has."""
 
     tasks: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from vigor.basics.settings import value_of
-from vigor.demonstrations.importers import RECORDINGS
 from vigor.experiments import paper
+from vigor.experiments.data import origin
 from vigor.experiments.statistics import Summary, interval, interval_words, summary
 from vigor.experiments.store import Row
 
@@ -30,7 +30,7 @@ class Group:
 
     @property
     def task(self) -> str:
-        """Its name; of a user's own task, the file's and the variable's."""
+        """Name of the task; of a user's own task, the file's and the variable's."""
         return Path(self.setup["task"]).name
 
     @property
@@ -44,12 +44,18 @@ class Group:
 
     @property
     def demonstrations(self) -> str:
-        """Where they come from; of raw recordings the same as of what was fitted to them."""
-        return self.rows[0]["demonstrations"].removesuffix(RECORDINGS)
+        """Source of the demonstrations, in words."""
+        return self.rows[0]["demonstrations"]
+
+    @property
+    def origin(self) -> str:
+        """Kind of the demonstrations: "own" or "published"."""
+        return origin(self.setup["demos"])
 
     @property
     def varied(self) -> str:
-        return self.rows[0]["varied"]
+        """Name of the one setting that is not as usual; empty if all are."""
+        return self.rows[0]["varied"].rpartition(".")[2]  # Rows of version 0.1 say in which part of the settings it is.
 
     @property
     def quick(self) -> bool:
@@ -79,7 +85,7 @@ class Group:
         return float(np.mean([row["seconds"] / row["together"] for row in self.rows]))
 
     def paper(self, figure: Figure, split: str = "test") -> paper.Box | None:
-        """What the paper has for it; nothing for other settings than the usual."""
+        """Figures of the paper beside it; none for other settings than the usual."""
         usual = None if self.varied else paper.BOXES.get((self.task, figure, split))
         return usual.get(self.method) if usual else None
 
@@ -96,38 +102,38 @@ def groups(rows: Sequence[Row]) -> list[Group]:
     def place(group: Group) -> tuple[Any, ...]:
         known = tasks.index(group.task) if group.task in tasks else len(tasks)
         order = methods.index(group.method) if group.method in methods else len(methods)
-        task = known, group.task, group.quick, group.demonstrations
+        task = known, group.task, group.quick, group.origin
         return *task, bool(group.varied), order, group.method, group.varied
 
     return sorted((Group(tuple(rows)) for rows in together.values()), key=place)
 
 
-def title(found: Sequence[Group], group: Group) -> str:
+def title(groups: Sequence[Group], group: Group) -> str:
     """A group's task, with its demonstrations where the task was learned from several, and whether it is quick."""
-    sources = {other.demonstrations for other in found if other.task == group.task}
-    source = f", demonstrations {group.demonstrations}" if len(sources) > 1 else ""
+    origins = {other.origin for other in groups if other.task == group.task}
+    source = f", demonstrations {group.demonstrations}" if len(origins) > 1 else ""
     return f"{group.task}{source}{' (quick)' if group.quick else ''}"
 
 
-def titled(found: Sequence[Group]) -> list[tuple[str, Group]]:
+def titled(groups: Sequence[Group]) -> list[tuple[str, Group]]:
     """Groups with the usual settings, each with its title."""
-    return [(title(found, group), group) for group in found if not group.varied]
+    return [(title(groups, group), group) for group in groups if not group.varied]
 
 
-def usual(found: Sequence[Group]) -> dict[str, list[Group]]:
+def usual(groups: Sequence[Group]) -> dict[str, list[Group]]:
     """Groups with the usual settings that can be compared, by title."""
     comparable: dict[str, list[Group]] = {}
-    for name, group in titled(found):
+    for name, group in titled(groups):
         comparable.setdefault(name, []).append(group)
     return comparable
 
 
-def ablation(found: Sequence[Group], reference: Group, name: str) -> list[Group]:
+def ablation(groups: Sequence[Group], reference: Group, name: str) -> list[Group]:
     """Groups that differ from a reference in one setting, with the reference among them, in the order of its values."""
-    same = ("task", "method", "quick", "demonstrations")
+    same = ("task", "method", "quick", "origin")
     others = [
         group
-        for group in found
+        for group in groups
         if group.varied == name and all(getattr(group, key) == getattr(reference, key) for key in same)
     ]
     if not others:
@@ -145,8 +151,8 @@ def word(value: Any) -> str:
 
 
 def plain(name: str) -> str:
-    """A setting's dotted name in words."""
-    return name.rpartition(".")[2].replace("_", " ")
+    """A setting's name in words."""
+    return name.replace("_", " ")
 
 
 class Checked(NamedTuple):
@@ -154,9 +160,9 @@ class Checked(NamedTuple):
 
     finding: paper.Finding
     components: str
-    """Whose success is compared."""
+    """Components whose success is compared."""
     reference: Group
-    """What was varied."""
+    """Group with the usual settings, of which one was varied."""
     better: float
     """Mean success over the seeds that both values have."""
     worse: float
@@ -179,15 +185,16 @@ SUCCESS: dict[str, Callable[[dict[str, Any]], float]] = {
     "best component": lambda test: test["success_best"],
     "all components": lambda test: float(np.mean(test["success_components"])),
 }
-"""Of a row's test contexts: the paper's measure, and one that still tells methods apart where all know one good way."""
+"""Success on a row's test contexts: the paper's measure, and one that still tells methods apart where all know one good
+solution."""
 
 
-def findings(found: Sequence[Group]) -> list[Checked]:
+def findings(groups: Sequence[Group]) -> list[Checked]:
     """The paper's findings that rows say something about."""
     checked = []
-    for reference in (group for group in found if not group.varied):
+    for reference in (group for group in groups if not group.varied):
         for finding in (item for item in paper.FINDINGS if item.method == reference.method):
-            values = {group.setting(finding.setting): group for group in ablation(found, reference, finding.setting)}
+            values = {group.setting(finding.setting): group for group in ablation(groups, reference, finding.setting)}
             if finding.better in values and finding.worse in values:
                 for components, success in SUCCESS.items():
                     a, b = (
@@ -202,7 +209,7 @@ def findings(found: Sequence[Group]) -> list[Checked]:
     return checked
 
 
-def markdown(found: Sequence[Group]) -> str:
+def markdown(groups: Sequence[Group]) -> str:
     """The usual settings as a table for a README."""
     head = [
         "task",
@@ -217,7 +224,7 @@ def markdown(found: Sequence[Group]) -> str:
         "ours",
     ]
     lines = [head, ["---"] * len(head)]
-    for name, group in titled(found):
+    for name, group in titled(groups):
         success, distance = group.summary("success"), group.summary("distance")
         theirs, far = group.paper("success"), group.paper("distance")
         lines.append(
