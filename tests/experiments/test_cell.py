@@ -6,14 +6,19 @@ import jax
 import numpy as np
 import pytest
 
+import helpers
 from helpers import POINT
-from vigor.baselines import bc_trajectory, cloning
+from vigor.baselines import cloning
+from vigor.basics.settings import with_values
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.experiments.cell import Cell, measure
 from vigor.runs import run
+from vigor.runs.methods import method
+from vigor.runs.setup import Setup
 
-CONFIG = bc_trajectory.Config(components=2, layers=1, width=4, epochs=12 * cloning.EPOCHS)
+METHOD = "bc-gmm-t"
+SETTINGS = with_values(method(METHOD).settings(), components=2, layers=1, width=4, epochs=12 * cloning.EPOCHS)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -23,13 +28,11 @@ def _quick():
     jax.config.update("jax_disable_most_optimizations", False)
 
 
-def test_a_cell_finds_what_a_run_finds(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "load_task", lambda name: POINT)
+def test_a_cell_finds_what_a_run_finds(tmp_path):
     shown = recordings.generate(POINT, seed=0, contexts=4, per_context=3)
     demonstrations.save(shown, tmp_path / "data" / "own" / "point")
-    setup = run.Setup(
-        "point", "data/own/point", "bc-gmm-t", train_contexts=2, test_contexts=3, demos_per_context=2, config=CONFIG
-    )
+    counts = {"train_contexts": 2, "test_contexts": 3, "demos_per_context": 2}
+    setup = Setup(f"{helpers.__file__}:POINT", "data/own/point", METHOD, **counts, settings=SETTINGS)
     cells = [Cell(replace(setup, seed=seed)) for seed in (0, 3)]
     together = measure(cells, tmp_path)
     alone = [measure([cell], tmp_path)[0] for cell in cells]

@@ -16,8 +16,6 @@ from vigor.tasks.task import Task
 
 FORMATS = ("published", "published-raw", "csv", "npz")
 """Formats that `import_demonstrations` reads."""
-RECORDINGS = ", recordings"
-"""Ends the source of demonstrations that have them, where those without were published apart."""
 
 
 class Recordings(NamedTuple):
@@ -117,7 +115,7 @@ def import_published(task: Task, path: Path, raw: bool = False) -> Demonstration
             context_of,
             task.promp.fit(movements) if raw else movements,
             tuple(movements) if raw else None,
-            f"published by the authors of the paper, human{RECORDINGS if raw else ''}",
+            f"published by the authors of the paper, human{', recordings' if raw else ''}",
         )
         check_fits(demonstrations, task)
     except UserError as error:

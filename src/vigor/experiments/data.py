@@ -8,8 +8,8 @@ import numpy as np
 
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import importers
-from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.runs.setup import own_demonstrations
 from vigor.tasks import TASKS, Task, absolute, load_task
 
 PUBLISHED = {"planar-reacher": ("published", "published-raw"), "panda-reacher": ("published",)}
@@ -69,11 +69,7 @@ class Data:
             read = importers.import_demonstrations(task, kind, self.published)
             # Another machine's fits differ by rounding, and cells are known by their demonstrations: those kept count.
             return kept if kept is not None and demonstrations.alike(kept, read) else read
-        if kept is not None:
-            return kept
-        return (
-            demonstrations.load(task.source.shipped, task) if task.source.shipped else recordings.generate(task, seed=0)
-        )
+        return own_demonstrations(task) if kept is None else kept
 
     def save(self) -> None:
         """Write all demonstrations that were asked for into the folder."""
