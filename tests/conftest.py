@@ -12,7 +12,23 @@ from vigor.basics.device import use_device  # noqa: E402
 
 use_device("cpu")
 
-from helpers import SHARED  # noqa: E402
+from helpers import EXAMPLE_TASK, SHARED, small  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _state(tmp_path_factory) -> None:
+    """What tests confirm is remembered for tests alone."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory) -> Path:
+    """A finished run of the example, small and poor; a test that changes something copies it first."""
+    from vigor.cli import main as cli
+
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    cli.main(["train", EXAMPLE_TASK, *small(out=folder)])
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,10 @@ import numpy as np
 import optax
 import pytest
 
+from vigor.basics.settings import with_values
 from vigor.demonstrations import preprocessing as recordings
 from vigor.learning import networks
+from vigor.learning.algorithm import VigorSettings
 from vigor.motion.descriptors import distance_to, squared_acceleration, squared_velocity
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
@@ -19,20 +21,24 @@ from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
 from vigor.tasks.task import Judge, Source
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
+EXAMPLE_TASK = f"{EXAMPLE}:TASK"
 SHARED = Path(__file__).parents[2] / "shared"
 
+ITERATIONS = 12
+"""Iterations of a small run: enough for a checkpoint at ten, and to be stopped before and after it."""
+
+SPLIT = {"train_contexts": 2, "test_contexts": 2, "demos_per_context": 3}
 SMALL = {
-    "--train-contexts": "2",
-    "--test-contexts": "2",
-    "--demos-per-context": "3",
-    "--components": "2",
-    "--samples": "20",
-    "--networks": "2",
-    "--width": "8",
-    "--layers": "1",
-    "--epochs": "12",
+    "iterations": ITERATIONS,
+    "components": 2,
+    "samples": 20,
+    "networks": 2,
+    "width": 8,
+    "layers": 1,
+    "epochs": 12,
 }
-"""Options that make `vigor train` fast and poor."""
+"""Settings that make a run fast and poor; runs with the same are compiled once."""
+SMALL_SETTINGS = with_values(VigorSettings(), **SMALL)
 
 
 def movement(goal: tuple[float, float], rest: int = 0, steps: int = 40) -> np.ndarray:
@@ -70,8 +76,8 @@ quick = partial(
 logits = quick(networks.logits, static_argnums=1)
 
 
-def some_descriptors(count: int = 4, steps: int = STEPS, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=(count, steps, FEATURES)).astype(np.float32)
+def some_descriptors(count: int = 4, steps: int = STEPS, seed: int = 0) -> jax.Array:
+    return jnp.asarray(np.random.default_rng(seed).normal(size=(count, steps, FEATURES)), jnp.float32)
 
 
 def constant_network(width: int, output_bias: float) -> networks.Parameters:
@@ -102,10 +108,10 @@ def assert_same(one, other, **tolerance) -> None:
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, **tolerance), one, other)
 
 
-def small(**changes: str) -> list[str]:
-    """The small options as words; a change to None leaves one out."""
-    options = SMALL | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
-    return [word for option, value in options.items() if value is not None for word in (option, value)]
+def small(**changes: object) -> list[str]:
+    """The small split and settings as words of `vigor train`; a change to None leaves one out."""
+    options = {f"--{name.replace('_', '-')}": value for name, value in (SPLIT | SMALL | changes).items()}
+    return [str(word) for option, value in options.items() if value is not None for word in (option, value)]
 
 
 @cache

@@ -145,7 +145,7 @@ def task_of(folder: Path, setup: Setup, task: Task | str | None = None) -> Task:
 
 
 def prepare_again(setup: Setup, folder: Path, task: Task | str | None = None) -> Prepared:
-    """What a run in a folder was begun with, or a sentence about what is missing."""
+    """Everything that a run in a folder was begun with, or a sentence about what is missing."""
     try:
         loaded = task_of(folder, setup, task)
         prepared = prepare(setup, loaded, dataset.load(folder / DEMONSTRATIONS, loaded))
@@ -215,13 +215,14 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                 metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
                 _write_metrics(folder, metrics)
                 current.save(folder / POLICIES)
-            if due or interrupted.is_set():
+            report(progress())
+            stopped = interrupted.is_set()
+            if due or stopped:
                 if fresh:
                     checkpoints.keep_networks(folder, done, fresh)
                     fresh = []
                 checkpoints.save(folder, states, time.perf_counter() - begun)
-            report(progress())
-            if interrupted.is_set() and done < training.steps:
+            if stopped and done < training.steps:
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.

@@ -1,7 +1,7 @@
 """The setup of a run: everything needed to repeat it, and the task, demonstrations and split that it stands for."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,8 +117,25 @@ def setup_to_json(setup: Setup) -> dict[str, Any]:
 
 
 def setup_from_json(values: Any) -> Setup:
-    """The setup of `setup_to_json`; raises a UserError that names what does not fit."""
+    """The setup of `setup_to_json`; raises a UserError that names what is wrong or missing."""
     if not isinstance(values, dict) or not isinstance(values.get("method"), str):
         raise UserError("it names no method")
-    settings: Any = from_json(method(values["method"]).settings, values.get("settings"))
-    return from_json(Setup, values | {"settings": settings})
+    kind = method(values["method"]).settings
+    try:
+        settings: Any = from_json(kind, values.get("settings"))
+    except UserError as error:
+        raise UserError(f"settings: {error}") from None
+    setup = from_json(Setup, values | {"settings": settings})
+    # Defaults are for new runs: what a stored one lacks may have had another value.
+    for name in _missing(values, setup_to_json(setup)):
+        raise UserError(f"{name} is missing")
+    return setup
+
+
+def _missing(values: dict[str, Any], whole: dict[str, Any], within: str = "") -> Iterator[str]:
+    """Names that are in the whole and not among the values."""
+    for name, part in whole.items():
+        if name not in values:
+            yield within + name
+        elif isinstance(part, dict):
+            yield from _missing(values[name], part, f"{within}{name}.")
