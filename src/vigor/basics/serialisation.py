@@ -34,7 +34,8 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
     for kind, allowed in {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.items():
         converter.register_structure_hook(kind, _strict(allowed))
-    is_tuple: Any = lambda kind: get_origin(kind) is tuple  # noqa: E731
+    plain: Any = tuple
+    is_tuple: Any = lambda kind: get_origin(kind) is plain  # noqa: E731
     factory: Any = _strict_tuple
     converter.register_structure_hook_factory(is_tuple, factory)
     return converter

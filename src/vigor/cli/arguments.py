@@ -10,14 +10,16 @@ from vigor.basics import files
 from vigor.basics.errors import UserError
 
 TaskName = Annotated[str, arg(metavar="TASK")]
-TaskOfRun = Annotated[str | None, arg(metavar="TASK")]
+TaskOfRun = Annotated[str | None, arg(metavar="TASK", help_behavior_hint="")]
 """Task of a run or a plan, where its own cannot be loaded."""
 RunFolder = Annotated[Path, arg(metavar="RUN")]
 PlanFile = Annotated[Path, arg(metavar="PLAN")]
 Folder = Annotated[Path, arg(metavar="DIR")]
-Numbers = Annotated[tuple[float, ...], arg(metavar="NUMBER ...")]
-MaybeFile = Annotated[Path | None, arg(metavar="FILE")]
-MaybeFolder = Annotated[Path | None, arg(metavar="DIR")]
+Numbers = Annotated[tuple[float, ...], arg(metavar="NUMBER ...", help_behavior_hint="")]
+MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+MaybeFolder = Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="")]
+MaybeNumber = Annotated[float | None, arg(metavar="NUMBER", help_behavior_hint="")]
+MaybeInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 
 
 def read_contexts(path: Path, width: int) -> np.ndarray:

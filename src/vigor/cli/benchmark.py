@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 
 from vigor.basics.device import Device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFolder
+from vigor.cli.arguments import MaybeFolder, MaybeInt
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Benchmark:
     """Processes of this machine, or the workers of a Dask cluster."""
     scheduler: str | None = None
     """Address of the Dask scheduler, for instance tcp://127.0.0.1:8786."""
-    workers: int | None = None
+    workers: MaybeInt = None
     """Processes of this machine. Default: one a core; a GPU trains all seeds of a configuration in one."""
     device: Device = "auto"
     """Device to compute on; auto takes a GPU if there is one."""

@@ -7,7 +7,7 @@ from tyro.conf import Positional
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import RunFolder, TaskOfRun
+from vigor.cli.arguments import MaybeInt, RunFolder, TaskOfRun
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Evaluate:
 
     run: Positional[RunFolder]
     """Folder of the run."""
-    samples: int | None = None
+    samples: MaybeInt = None
     """Samples per component. Default: as many as the task says, 100 for the reachers and 5 for the box pusher."""
     seed: int = 0
     """Seed of the samples."""

@@ -8,7 +8,7 @@ from tyro.conf import Positional, arg
 
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFile, Numbers, RunFolder, TaskOfRun, read_contexts
+from vigor.cli.arguments import MaybeFile, MaybeNumber, Numbers, RunFolder, TaskOfRun, read_contexts
 
 NOTHING_HOLDS = 3
 """Exit code where no context has a solution that holds."""
@@ -27,7 +27,7 @@ class Plan:
     keep_out: Annotated[tuple[str, ...], arg(metavar="SHAPE ...")] = ()
     """Shapes that no link of the arm may enter: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z (lower, then upper corner), in
     the plane without Z."""
-    seconds: float | None = None
+    seconds: MaybeNumber = None
     """Duration of a movement, for the robot's velocity limits. Default: what the task says."""
     samples: int = 0
     """Further movements that are drawn for each context."""

@@ -33,8 +33,8 @@ class Train:
     """Test contexts, drawn from all other contexts."""
     test_contexts_file: MaybeFile = None
     """Test contexts [n, C] in a .csv or .npy file, instead of drawn ones."""
-    demos_per_context: int | None = None
-    """Demonstrations of each training context that are learned from. Default: 5, for the box pusher 3."""
+    demos_per_context: Annotated[int | None, arg(metavar="INT")] = None
+    """Demonstrations of each training context that are learned from; by default as many as the task says."""
     descriptors: str = "geometric"
     """Descriptor set; the reachers also have `angles` and `jointwise`."""
     raw: bool = False

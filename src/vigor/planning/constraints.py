@@ -29,6 +29,8 @@ CLEAR = 0.2
 """The same around a keep-out, as a part of its size: what comes less near is less often left inside."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
+MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
+"""Bounds of a duration that can be meant."""
 FINE = 10
 """Margins are looked for at this many times the steps of the ProMP."""
 _ALONG = 5
@@ -49,8 +51,8 @@ class Constraints:
     """Shapes that no link may enter."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.seconds < math.inf:
-            raise UserError(f"a movement must take a positive number of seconds, not {self.seconds}")
+        if not MIN_SECONDS <= self.seconds <= MAX_SECONDS:
+            raise UserError(f"a movement takes from {MIN_SECONDS:g} to {MAX_SECONDS:g} seconds, not {self.seconds:g}")
 
     def __bool__(self) -> bool:
         return self.robot is not None or bool(self.keep_out)
@@ -186,11 +188,14 @@ def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
         low, high = limits.position.T
         position = jnp.min(jnp.minimum(place - low, high - place), axis=0)
         velocity = 1 - jnp.max(jnp.abs(speed), axis=0) / limits.speed
-    clearance = jnp.zeros(shapes)
-    if shapes:
-        starts, ends = (points[..., None, :] for points in _links(task.kinematics(joints)))
-        clearance = jnp.min(_closest(limits, starts, ends), axis=(0, 1))
+    clearance = jnp.min(clearances(limits, task.kinematics(joints)), axis=(0, 1)) if shapes else jnp.zeros(0)
     return Margins(position, velocity, clearance)
+
+
+def clearances(limits: Bounds, points: Array) -> Array:
+    """Distances [..., link, shape] of the links between points [..., points, 2 or 3] to keep-outs; negative inside."""
+    starts, ends = (part[..., None, :] for part in _links(points))
+    return _closest(limits, starts, ends)
 
 
 def _links(points: Array) -> tuple[Array, Array]:

@@ -67,39 +67,45 @@ def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
 
 
 def print_table(plans: Plans) -> None:
-    """Ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
-    task, few = plans.load_task(), len(plans.plans) <= 3
+    """Print ranked solutions of each plan, of many plans the best one of each; then warnings and failures."""
+    task, few = plans.load_task(), len(plans) <= 3
     table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
     table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
-    labels = [f"{region.label}\nclosest, end" for region in task.display.regions(np.asarray(plans.plans[0].context))]
-    for name in ("context", "#", "kind", "weight", "reward", "success", *labels, *plans.constraints.names, "holds"):
-        table.add_column(name, justify="right")
+    labels = [region.label.replace(" ", "\n") for region in task.display.regions(np.asarray(plans[0].context))]
+    limits = ["joint\nlimits", "speed"] if plans.constraints.robot is not None else []
+    limits += ["keep-\nout"] if plans.constraints.keep_out else []
+    for name in ("context", "rank", "kind", "success", *labels, *limits, "holds"):
+        table.add_column(name, justify="right", no_wrap=True)
     for number, plan in enumerate(plans.plans[:ROWS], start=1):
         for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
-            to_targets = (f"{away.closest:.2f} {away.end:.2f}" for away in solution.targets.values())
             table.add_row(
                 str(number),
                 str(rank),
                 str(solution.group),
-                f"{solution.weight:.2f}",
-                "" if solution.reward is None else f"{solution.reward:.1f}",
                 "" if solution.success is None else f"{solution.success:.2f}",
-                *to_targets,
-                *(
-                    f"{solution.margins[name]:.3f}" if name in solution.margins else ""
-                    for name in plans.constraints.names
-                ),
+                *(f"{away.closest:.2f} {away.end:.2f}" for away in solution.targets.values()),
+                *_margins(plans, solution),
                 "yes" if solution.holds else "no",
             )
     console.print(table)
-    console.print("Targets: distance to the boundary, closest and at the end; limits: the smallest margin.")
-    if len(plans.plans) > 1:
-        good = sum(plan.failure is None for plan in plans.plans)
-        console.print(f"{good} of {len(plans.plans)} contexts have a solution that holds")
+    if labels:
+        console.print("Targets: distance to the boundary, closest and at the end. Limits: smallest margin.")
+    if len(plans) > 1:
+        good = sum(plan.failure is None for plan in plans)
+        console.print(f"{good} of {len(plans)} contexts have a solution that holds")
     for number, plan in enumerate(plans.plans[:ROWS], start=1):
-        for said in (plan.warning, plan.failure and f"fails: {plan.failure}"):
+        for said in (plan.warning, plan.failure):
             if said:
                 console.print(f"context {number}: {said}")
+
+
+def _margins(plans: Plans, solution: Solution) -> list[str]:
+    """Smallest margins of joints, speeds and keep-outs, where plans have such constraints."""
+    found = solution.margins
+    parts = [found.get("position"), found.get("velocity")] if plans.constraints.robot is not None else []
+    if plans.constraints.keep_out:
+        parts.append(min((value for name, value in found.items() if name.startswith("keep-out")), default=None))
+    return ["" if value is None else f"{value:.3f}" for value in parts]
 
 
 def html(plans: Plans) -> str:

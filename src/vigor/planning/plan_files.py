@@ -12,6 +12,7 @@ from vigor.basics.errors import UserError
 from vigor.basics.serialisation import CONVERTER, from_json, to_json
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
+from vigor.planning.constraints import bounds
 from vigor.planning.plans import Plan, Plans, Solution, of_situation
 from vigor.tasks import Task, load_stored, load_task
 
@@ -40,19 +41,31 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
         loaded = load_stored(plans.task, plans.task_digest, copies, path)
     else:
         loaded = load_task(task)
-    for plan in plans.plans:
-        _check(path, loaded, plan)
+    try:
+        _check(plans, loaded)
+    except UserError as error:
+        raise UserError(f"{path} is damaged: {error}; plan again") from None
     found = tuple(of_situation(plan, loaded, plans.constraints) for plan in plans.plans)
     return replace(plans, plans=found, loaded=loaded)
 
 
-def _check(path: Path, task: Task, plan: Plan) -> None:
-    """Refuse a plan that does not fit its task."""
-    if len(plan.context) != task.context_dimension or not plan.solutions or not np.all(np.isfinite(plan.context)):
-        raise UserError(f"{path} is damaged: a context of {task.name} has {task.context_dimension} finite numbers")
-    for solution in (*plan.solutions, *plan.samples):
-        if len(solution.movement) != task.promp.weights or not np.all(np.isfinite(solution.movement)):
-            raise UserError(f"{path} is damaged: a movement of {task.name} has {task.promp.weights} finite weights")
+def _check(plans: Plans, task: Task) -> None:
+    """Refuse plans that do not fit their task."""
+    bounds(task, plans.constraints)
+    if not plans.plans:
+        raise UserError("it has no contexts")
+    for plan in plans.plans:
+        if len(plan.context) != task.context_dimension:
+            raise UserError(f"a context of {task.name} has {task.context_dimension} numbers, not {len(plan.context)}")
+        components = [solution.component for solution in plan.solutions]
+        if not components or len(set(components)) < len(components):
+            raise UserError("a context needs solutions of different components")
+        for solution in (*plan.solutions, *plan.samples):
+            if len(solution.movement) != task.promp.weights:
+                count = len(solution.movement)
+                raise UserError(f"a movement of {task.name} has {task.promp.weights} weights, not {count}")
+            if solution.component not in components:
+                raise UserError(f"a sample is of component {solution.component}, which has no solution")
 
 
 # What is worked out when a file is read is left out, and what readers look for is listed by context.
@@ -79,13 +92,13 @@ def _plan_from_json(value: Any, kind: type[Plan]) -> Plan:
 
 
 def _limits_to_json(limits: tuple[tuple[float, float], ...]) -> list[Any]:
-    """Limits of joints; a joint without limits has null."""
-    return [list(pair) if np.all(np.isfinite(pair)) else None for pair in limits]
+    """Limits of joints; where there is none, null."""
+    return [[value if np.isfinite(value) else None for value in pair] for pair in limits]
 
 
 def _limits_from_json(value: Any, kind: Any) -> tuple[tuple[float, float], ...]:
-    pairs = CONVERTER.structure(value, tuple[tuple[float, float] | None, ...])
-    return tuple((-np.inf, np.inf) if pair is None else pair for pair in pairs)
+    pairs = CONVERTER.structure(value, tuple[tuple[float | None, float | None], ...])
+    return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in pairs)
 
 
 def _shape_from_json(value: Any, kind: Any) -> Sphere | Box:

@@ -14,6 +14,7 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.motion.promp import rollout
+from vigor.motion.robots import Robot
 from vigor.planning import trajectories
 from vigor.planning.constraints import Constraints, Violation
 from vigor.planning.trajectories import Trajectory
@@ -82,15 +83,24 @@ class Solution:
         return ", and ".join(said for said in (broken, missed) if said)
 
     def trajectory(
-        self, rate: float = 100.0, seconds: float | None = None, start_pose: Sequence[float] | None = None
+        self,
+        rate: float = 100.0,
+        seconds: float | None = None,
+        start_pose: Sequence[float] | None = None,
+        robot: Robot | None = None,
     ) -> Trajectory:
         """Joints, velocities and accelerations `rate` times a second, slowed down as far as the robot's limits need.
 
-        seconds: duration unless a limit needs more; start_pose: [joint], where the robot is now. What violates a limit
-        other than speed is refused.
+        seconds: duration unless a limit needs more; start_pose: [joint], where the robot is now; robot: another one
+        than the plan's. What violates a limit other than speed is refused.
         """
         where = self._situation()
-        limits = where.constraints if seconds is None else replace(where.constraints, seconds=seconds)
+        planned = where.constraints
+        limits = Constraints(
+            planned.robot if robot is None else robot,
+            planned.seconds if seconds is None else seconds,
+            planned.keep_out,
+        )
         return trajectories.trajectory(where.task, self.movement, limits, rate, start_pose)
 
     def joints(self, steps: int | None = None) -> np.ndarray:

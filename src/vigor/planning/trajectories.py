@@ -5,10 +5,11 @@ from rest, runs evenly, and slows down to rest. The clock takes as many seconds 
 the largest speed and acceleration need.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +18,7 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
 from vigor.planning import constraints
-from vigor.planning.constraints import Constraints
+from vigor.planning.constraints import Bounds, Constraints, Margins
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -30,8 +31,18 @@ SAFETY = 1.001
 """Duration over the shortest one that holds every limit at those moments: for what lies between them."""
 TOLERANCE = 0.02
 """Most radians that a joint may be away from where a movement starts."""
-MIN_RATE, MIN_SECONDS, MAX_SECONDS = 0.1, 0.01, 3600.0
-"""Bounds of what can be meant."""
+MIN_RATE, MAX_RATE = 0.1, 10**4
+"""Bounds of a rate that can be meant."""
+TURN = 0.1
+"""Most radians of a joint between two moments, for a way between them that is hardly longer than a straight one."""
+BENT = 1.1
+"""Length of such a way over that of a straight one."""
+TOUCH = 1e-6
+"""Metres of a way that need not be looked at more closely."""
+PARTS = 10
+"""Parts of a way that is looked at more closely."""
+MOST = 10**5
+"""Most ways that are."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,9 +91,24 @@ def clock(share: Array) -> Array:
     return jnp.where(share < RAMP, rise(share / RAMP), slowing)
 
 
+class Moments(NamedTuple):
+    """A movement at some moments, [T, ...]; derivatives are by the share of the time."""
+
+    place: Any
+    """[T, joint]"""
+    speed: Any
+    """[T, joint]"""
+    push: Any
+    """[T, joint]: second derivative."""
+    points: Any
+    """[T, points, 2 or 3]"""
+    clearances: Any
+    """[T, link, keep-out]"""
+
+
 @partial(jax.jit, static_argnums=0)
-def _move(task: Task, weights: Array, shares: Array) -> tuple[Array, Array, Array, Array]:
-    """Joints [T, joint] at shares [T] of the time, their first and second derivatives by the share, and the points."""
+def _move(task: Task, limits: Bounds, weights: Array, shares: Array) -> Moments:
+    """A movement [D] at shares [T] of the time."""
 
     def place(share: Array) -> Array:
         return task.arm.joints(task.promp.at(weights, clock(share)))
@@ -91,16 +117,19 @@ def _move(task: Task, weights: Array, shares: Array) -> tuple[Array, Array, Arra
         return jax.jvp(place, (share,), (jnp.ones_like(share),))[1]
 
     points = task.kinematics(task.promp.at(weights, clock(shares)))
-    return place(shares), *jax.jvp(speed, (shares,), (jnp.ones_like(shares),)), points
+    first, second = jax.jvp(speed, (shares,), (jnp.ones_like(shares),))
+    return Moments(place(shares), first, second, points, constraints.clearances(limits, points))
 
 
-def _sample(task: Task, weights: Array, shares: np.ndarray) -> list[np.ndarray]:
+def _sample(task: Task, limits: Bounds, weights: Array, shares: np.ndarray) -> Moments:
     """`_move` at any number of shares [T], in blocks of one size: one program whatever their number."""
     size = FINE * task.promp.steps
-    blocks = -(-len(shares) // size)
-    padded = np.resize(shares, (blocks, size))
-    parts = [_move(task, weights, jnp.asarray(block)) for block in padded]
-    return [np.concatenate(part)[: len(shares)] for part in zip(*parts, strict=True)]
+    padded = np.resize(shares, (-(-len(shares) // size), size))
+    parts = [_move(task, limits, weights, jnp.asarray(block)) for block in padded]
+    found = Moments(*(np.concatenate(part)[: len(shares)] for part in zip(*parts, strict=True)))
+    if not all(np.all(np.isfinite(part)) for part in found):
+        raise UserError("this movement is not finite; export another solution")
+    return found
 
 
 def trajectory(
@@ -115,58 +144,76 @@ def trajectory(
     limits: whose joints, how many seconds it takes at least, and where no link may be; start_pose: [joint], where the
     robot is now. Everything is worked out anew from the movement; what violates a limit other than speed is refused.
     """
-    if not MIN_RATE <= rate <= 10**4:
-        raise UserError(f"the rate must be from {MIN_RATE:g} to 10,000 samples a second, not {rate:g}")
-    if not MIN_SECONDS <= limits.seconds <= MAX_SECONDS:
-        raise UserError(f"a movement takes from {MIN_SECONDS:g} s to {MAX_SECONDS:g} s, not {limits.seconds:g}")
+    if not MIN_RATE <= rate <= MAX_RATE:
+        raise UserError(f"the rate must be from {MIN_RATE:g} to {MAX_RATE:,} samples a second, not {rate:g}")
     if len(weights) != task.promp.weights or not np.all(np.isfinite(weights)):
         raise UserError(f"a movement of {task.name} has {task.promp.weights} finite weights")
-    _check_margins(task, weights, limits)
     robot, seconds, slowed_by = limits.robot, limits.seconds, None
+    # Limits of joints are checked apart, so that the program is the same for every robot.
+    bounds = constraints.bounds(task, limits)._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
     with jax.enable_x64(True):
-        movement = jnp.asarray(weights, jnp.float64)
-        place, speed, push, _ = _sample(task, movement, np.linspace(0.0, 1.0, FINE * task.promp.steps))
-        names = tuple(f"joint{i}" for i in range(1, place.shape[1] + 1)) if robot is None else robot.joints
+        at = partial(_sample, task, bounds, jnp.asarray(weights, jnp.float64))
+        fine = _check_way(at, limits, np.linspace(0.0, 1.0, FINE * task.promp.steps))
+        names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
         if robot is not None:
-            _check_positions(robot, place)
-            shortest, limit = _shortest(robot, speed, push)
+            shortest, limit = _shortest(robot, fine.speed, fine.push)
             if shortest > seconds:
                 seconds, slowed_by = shortest, limit
         if start_pose is not None:
-            _check_start(names, place[0], np.asarray(start_pose, float))
+            _check_start(names, fine.place[0], np.asarray(start_pose, float))
         count = int(np.ceil(seconds * rate - 1e-9)) + 1
         if not 2 <= count <= 10**6:
             raise UserError(f"this movement takes {seconds:.4g} s, {count} samples; from 2 to a million can be written")
         times = np.arange(count) / rate
         seconds = float(times[-1])  # The last sample is the end: at most 1 / rate slower than asked for.
-        place, speed, push, points = _sample(task, movement, times / seconds)
-    made = Trajectory(names, times, place, speed / seconds, push / seconds**2, points, slowed_by)
-    if not all(np.all(np.isfinite(part)) for part in (made.positions, made.velocities, made.accelerations)):
-        raise UserError("this movement is not finite; export another solution")
-    return made
+        place, speed, push, points, _ = at(times / seconds)
+    return Trajectory(names, times, place, speed / seconds, push / seconds**2, points, slowed_by)
 
 
-def _check_margins(task: Task, weights: Sequence[float], limits: Constraints) -> None:
-    """Refuse what violates a limit that more time does not mend."""
-    found = constraints.margins(task, constraints.bounds(task, limits), jnp.asarray(weights, jnp.float32)[None])
-    broken = constraints.violation(limits, jax.tree.map(lambda leaf: np.asarray(leaf[0]), found))
-    if broken is not None and broken.seconds is None:
+def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, shares: np.ndarray) -> Moments:
+    """The movement at shares [T] of the time; refused if it violates a limit that more time does not mend.
+
+    Where what is known of two moments does not rule out a violation between them, it is looked at more closely.
+    """
+    first = found = at(shares)
+    if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
+        raise UserError("this movement is wilder than any robot's; export another solution")
+    _check_moments(limits, first)
+    spans = shares[None] if limits.keep_out else np.zeros((0, 2))
+    while len(spans):
+        parts = found.place, found.points, found.clearances
+        doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
+        spans = np.linspace(spans[:, :-1][doubtful], spans[:, 1:][doubtful], PARTS + 1, axis=1)
+        if len(spans) > MOST:
+            raise UserError("this movement stays too near to a keep-out; export another solution")
+        if len(spans):
+            found = at(spans.reshape(-1))
+            _check_moments(limits, found)
+    return first
+
+
+def _doubtful(place: np.ndarray, points: np.ndarray, clearances: np.ndarray) -> np.ndarray:
+    """Whether a link may enter a keep-out between one moment and the next, [span, T - 1].
+
+    place: [span, T, joint], points: [span, T, points, 2 or 3], clearances: [span, T, link, keep-out]. A point that
+    goes from one place to another enters nothing if its way is no longer than the clearances of both together; and no
+    point of a link goes farther than both its ends.
+    """
+    way = BENT * np.linalg.norm(np.diff(points, axis=1), axis=-1)
+    way = np.maximum(way[..., :-1], way[..., 1:]) if way.shape[-1] > 1 else way  # [span, T - 1, link]
+    near = np.any(clearances[:, :-1] + clearances[:, 1:] < way[..., None], axis=(-2, -1))
+    turned = np.any(np.abs(np.diff(place, axis=1)) > TURN, axis=-1)
+    return turned | (near & (np.max(way, axis=-1) > TOUCH))
+
+
+def _check_moments(limits: Constraints, found: Moments) -> None:
+    """Refuse a movement that at one of the moments violates a limit of position or a keep-out."""
+    low, high = np.array([] if limits.robot is None else limits.robot.position).reshape(-1, 2).T
+    inside = np.minimum(found.place - low, high - found.place) if limits.robot is not None else np.zeros((1, 0))
+    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)))
+    broken = constraints.violation(limits, margins)
+    if broken is not None:
         raise UserError(f"this movement violates {broken}; export another solution")
-
-
-def _check_positions(robot: Robot, place: np.ndarray) -> None:
-    if place.shape[1] != len(robot.joints):
-        raise UserError(
-            f"{robot.name} has {len(robot.joints)} joints where the task moves {place.shape[1]}; name those"
-        )
-    low, high = np.array(robot.position).T
-    past = np.max(np.maximum(low - place, place - high), axis=0)
-    worst = int(np.argmax(past))
-    if past[worst] > 0:
-        raise UserError(
-            f"this movement takes {robot.joints[worst]} {past[worst]:.3f} beyond its limits, {low[worst]:g} to "
-            f"{high[worst]:g}; export another solution"
-        )
 
 
 def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) -> None:
