@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from helpers import POINT, quick
 from vigor.basics.errors import UserError
-from vigor.motion.robots import PANDA, Robot
+from vigor.motion.panda import PANDA
+from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints
-from vigor.planning.constraints import Constraints
+from vigor.planning.constraints import Constraints, Violation
 from vigor.tasks.reachers import panda_reacher, planar_reacher
 
 PLANAR, ARM = planar_reacher.TASK, panda_reacher.TASK
@@ -127,30 +128,54 @@ def test_limits_of_joints_cost():
     assert constraints.cost(ARM, limits, far) > 1
 
 
+def margins_of(limits, weights):
+    """Margins of one movement."""
+    found = constraints.margins(ARM, constraints.bounds(ARM, limits), weights)
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[0], found)
+
+
 def test_the_violated_constraint_is_named():
     limits = constraints.of_task(ARM, (Sphere((0.0, 0.0, 0.2), 0.1),), seconds=0.1)
     weights = np.zeros((1, ARM.promp.weights), np.float32)
     weights[0, 1] = 1.0
-    found = jax.tree.map(
-        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, limits), weights)
-    )
+    found = margins_of(limits, weights)
     assert constraints.smallest(limits, found).keys() == {"position", "velocity", "keep-out 1"}
+    assert constraints.smallest(limits, found)["keep-out 1"] == pytest.approx(-0.16, abs=1e-3)
     assert found.velocity.min() < 0
-    assert constraints.violation(limits, found).startswith("keep-out 1: ")  # More time would not mend it.
-    without = found._replace(clearance=np.zeros(0))
-    assert "velocity: panda_joint2" in constraints.violation(replace(limits, keep_out=()), without)
-    slow = replace(limits, seconds=100.0)
-    found = jax.tree.map(
-        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
-    )
-    assert "keep-out 1" in constraints.violation(slow, found)
-    assert constraints.smallest(slow, found)["keep-out 1"] == pytest.approx(-0.16, abs=1e-3)
+    # More time would not mend it, so it is named before the speed.
+    assert constraints.violation(limits, found) == Violation("keep-out", "1", pytest.approx(0.16, abs=1e-3))
+    fast = constraints.violation(replace(limits, keep_out=()), found._replace(clearance=np.zeros(0)))
+    assert (fast.kind, fast.name) == ("velocity", "panda_joint2")
+    slower = replace(limits, seconds=fast.seconds * 1.01)
+    assert margins_of(slower, weights).velocity.min() == pytest.approx(0.01, abs=2e-3)
+    assert constraints.violation(slower, margins_of(slower, weights)).kind == "keep-out"
     weights[0, 1] = 5.0
-    found = jax.tree.map(
-        lambda leaf: np.asarray(leaf)[0], constraints.margins(ARM, constraints.bounds(ARM, slow), weights)
-    )
+    found = margins_of(slower, weights)
     assert found.clearance[0] < 0
-    assert "position: panda_joint2" in constraints.violation(slow, found)
+    beyond = constraints.violation(slower, found)
+    assert (beyond.kind, beyond.name, beyond.seconds) == ("position", "panda_joint2", None)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (Violation("position", "elbow", 0.25), "the limit of elbow by 0.250"),
+        (Violation("keep-out", "2", 0.1), "keep-out 2: a link is 0.100 inside"),
+        (Violation("velocity", "elbow", 0.5, 2.34), "the largest speed of elbow, which would need 2.3 s"),
+    ],
+)
+def test_a_violation_in_words(broken, said):
+    assert str(broken) == said
+
+
+@pytest.mark.parametrize("part", ["position", "velocity", "clearance"])
+def test_what_is_not_a_number_violates(part):
+    limits = constraints.of_task(ARM, (Sphere((5.0, 5.0, 5.0), 0.1),))
+    good = constraints.Margins(np.ones(7), np.ones(7), np.ones(1))
+    assert constraints.violation(limits, good) is None
+    values = getattr(good, part).copy()
+    values[-1] = np.nan
+    assert constraints.violation(limits, good._replace(**{part: values})) is not None
 
 
 def test_a_task_without_a_robot_has_no_constraints():
@@ -178,7 +203,10 @@ def test_other_shapes_are_refused(text):
         (lambda: Sphere((0.0, np.nan), 1.0), "finite centre"),
         (lambda: Box((0.0, 0.0), (1.0, 0.0)), "lower corner first"),
         (lambda: Box((0.0, 0.0), (1.0, 1.0, 1.0)), "two finite corners"),
-        (lambda: Constraints(seconds=0.0), "seconds"),
+        *(
+            (lambda seconds=seconds: Constraints(seconds=seconds), "seconds, not")
+            for seconds in (0.0, -1.0, 1e-12, 1e9, np.nan)
+        ),
         (lambda: constraints.bounds(PLANAR, Constraints(keep_out=(Sphere((0.0, 0.0, 0.0), 1.0),))), "3 coordinates"),
         (lambda: constraints.bounds(PLANAR, Constraints(robot=PANDA)), "7 joints where planar-reacher moves 5"),
     ],

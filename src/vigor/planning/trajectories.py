@@ -37,11 +37,11 @@ TURN = 0.1
 """Most radians of a joint between two moments, for a way between them that is hardly longer than a straight one."""
 BENT = 1.1
 """Length of such a way over that of a straight one."""
-TOUCH = 1e-6
+TOUCH = 1e-4
 """Metres of a way that need not be looked at more closely."""
 PARTS = 10
 """Parts of a way that is looked at more closely."""
-MOST = 10**5
+MOST = 10**4
 """Most ways that are."""
 
 
