@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 _CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)  # Before anything is compiled, and for processes to come.
@@ -13,6 +14,9 @@ from vigor.basics.device import use_device  # noqa: E402
 use_device("cpu")
 
 from helpers import EXAMPLE_TASK, SHARED, small  # noqa: E402
+
+settings.register_profile("unhurried", deadline=None)  # A loaded machine is no mistake.
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from vigor.experiments import runner
 from vigor.experiments.cell import Cell
 from vigor.experiments.data import Placed
 from vigor.experiments.store import Store
+from vigor.experiments.workers import Place
 from vigor.runs.run import Setup
 from vigor.tasks import load_task
 
@@ -118,4 +119,4 @@ def main():
     store = Store(Path(folder))
     store.begin()
     measure = sleeping(float(seconds), *map(int, stuck))
-    runner.run(cells(int(count)), store, runner.Place(None, int(workers), "cpu"), measure)
+    runner.run(cells(int(count)), store, Place(None, int(workers), "cpu"), measure)

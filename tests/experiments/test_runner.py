@@ -12,9 +12,9 @@ import pytest
 
 import standins
 from vigor.basics.errors import UserError
-from vigor.experiments import runner
-from vigor.experiments.runner import Place
+from vigor.experiments import runner, workers
 from vigor.experiments.store import Store
+from vigor.experiments.workers import Place
 
 loky = pytest.importorskip("loky")
 STANDINS = ("-c", "import standins; standins.main()")
@@ -119,8 +119,8 @@ def test_a_dead_worker_loses_nothing_and_a_cell_that_kills_its_worker_fails_alon
 
 
 def test_a_worker_keeps_to_its_share_of_the_cores():
-    with runner._processes(2, 10) as workers:
-        [(_, threads)] = workers.run(standins.environment, iter([["OMP_NUM_THREADS"]]))
+    with workers.processes(2, 10) as pool:
+        [(_, threads)] = pool.run(standins.environment, iter([["OMP_NUM_THREADS"]]))
     assert threads == [os.environ.get("OMP_NUM_THREADS", str(max(1, loky.cpu_count() // 2)))]
 
 
@@ -196,7 +196,7 @@ def test_seeds_of_a_configuration_are_one_job_where_they_train_together():
 
 
 def test_seeds_that_train_together_are_run_together(store, monkeypatch):
-    monkeypatch.setattr(runner, "_computes_on", lambda device: "gpu")
+    monkeypatch.setattr(workers, "computes_on", lambda device: "gpu")
     runner.run(standins.cells(3), store, Place(), standins.sleeping(0))
     assert [row["together"] for row in store.rows()] == [3, 3, 3]
     assert len({path.name.split("-")[2] for path in store.folder.glob("ran-*")}) == 3
@@ -265,6 +265,6 @@ def test_on_dask_workers_come_and_die_and_nothing_is_lost_or_repeated_until_the_
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(store, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(runner, "CONNECT", 0.2)
+    monkeypatch.setattr(workers, "CONNECT", 0.2)
     with pytest.raises(UserError, match="no Dask scheduler at tcp://"):
         runner.run(standins.cells(1), store, Place("tcp://127.0.0.1:1"), standins.sleeping(0))

@@ -41,7 +41,7 @@ class Benchmark:
     """Folder of the benchmark, new or begun. Default: runs/benchmark, with -quick and -published where they apply."""
 
     def __call__(self, words: list[str]) -> int:
-        from vigor.experiments import page, runner, suites
+        from vigor.experiments import page, runner, suites, workers
         from vigor.experiments.cell import measure
         from vigor.experiments.data import Data
         from vigor.experiments.store import Store
@@ -62,7 +62,7 @@ class Benchmark:
             cells = suites.SUITES[self.suite](choice, data)
             store.begin()
             data.save()
-            runner.run(cells, store, runner.Place(self.scheduler, self.workers, self.device), measure, show)
+            runner.run(cells, store, workers.Place(self.scheduler, self.workers, self.device), measure, show)
         benchmark_table(store.rows())
         print(f"Report: {page.write_report(folder)}")
         if failed := store.failures():
