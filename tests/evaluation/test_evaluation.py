@@ -59,7 +59,7 @@ def test_success_distance_and_ranking_of_known_components():
 def test_success_of_a_wide_component_is_its_probability():
     task = end_at()
     judged = evaluation.evaluate(task, policies(task, [[(0, 0)], [(0, 0)]], spread=0.2), samples=4000)
-    basis = np.asarray(task.promp.basis(np.array([1.0])))[0]
+    basis = np.asarray(task.promp.basis(jnp.array([1.0])))[0]
     deviation = 0.2 * np.linalg.norm(basis)
     from scipy.stats import norm
 
@@ -89,14 +89,15 @@ def test_a_context_without_success_has_no_versatility():
     assert (found.working_components, found.distinct_solutions, found.entropy) == (0, 0, 0)
 
 
-def test_a_context_is_judged_alike_whatever_is_judged_with_it(monkeypatch):
+def test_a_context_is_judged_alike_whatever_is_judged_with_it():
     task = end_at()
-    learned = policies(task, [[(0, 0), (0.1, 0.1)]] * 5, 0.2)
-    together = evaluation.evaluate(task, learned)
-    monkeypatch.setattr(evaluation, "_BLOCK", 2)
-    apart = evaluation.evaluate(task, learned)
-    assert np.array_equal(together.success, apart.success)
-    assert np.allclose(together.distance, apart.distance)
+    ends = [[(0, 0.02 * i), (0.1, 0.1)] for i in range(70)]  # More than are sampled at a time.
+    many = evaluation.evaluate(task, policies(task, ends, 0.2), samples=10)
+    few = evaluation.evaluate(task, policies(task, ends[:5], 0.2), samples=10)
+    assert many.success.shape == (70, 2)
+    assert np.array_equal(many.success[:5], few.success)
+    assert np.allclose(many.distance[:5], few.distance)
+    assert many.success[69, 0] == 0
 
 
 @given(st.lists(st.floats(1e-6, 1) | st.just(0.0), min_size=1, max_size=8), st.integers(2, 8))

@@ -15,7 +15,7 @@ CONTEXTS, COMPONENTS, DIMENSION = 3, 2, 4
 
 def some_policies():
     keys = jax.random.split(jax.random.key(0), CONTEXTS)
-    mixtures = jax.vmap(lambda key: mixture.initial(key, COMPONENTS, DIMENSION))(keys)
+    mixtures = jax.vmap(lambda key: mixture.normal(key, COMPONENTS, DIMENSION))(keys)
     return Policies(np.arange(6.0).reshape(CONTEXTS, 2), 2, mixtures)
 
 

@@ -16,9 +16,6 @@ from vigor.evaluation.policies import Policies
 from vigor.learning.mixture import Mixture
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP, rollout
-from vigor.motion.shapes import Box, Sphere
-from vigor.planning import plans as solutions
-from vigor.planning.constraints import Constraints
 from vigor.reports import figures
 from vigor.tasks.reachers import panda_reacher, planar_reacher
 from vigor.tasks.task import Display, Judge, Region, Task
@@ -205,19 +202,3 @@ def test_a_figure_in_space_can_be_saved(tmp_path: Path):
     task = panda_reacher.TASK
     figures.save(figures.traces(task, policies_of(task), samples=5, contexts=[0]), tmp_path / "panda.png")
     assert (tmp_path / "panda.png").stat().st_size > 1000
-
-
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_plans_show_solutions_keep_outs_and_those_that_fail(task):
-    space = 3 if task is panda_reacher.TASK else 2
-    shapes = (Sphere((0.5,) * space, 0.1), Box((-0.4,) * space, (-0.2,) * space))
-    policies = policies_of(task)
-    limits = Constraints(task.arm.robot, 3.0, shapes)
-    judged = solutions.judge(task, policies.contexts, policies.mixtures, None, limits, policies.contexts, samples=2)
-    figure = figures.plans(solutions.Plans(task.name, limits, judged, loaded=task))
-    lines = [line for ax in figure.axes[:1] for line in ax.lines]
-    dotted = sum(line.get_linestyle() == ":" for line in lines)
-    assert dotted == sum(not solution.holds for solution in judged[0].solutions)
-    assert sum(line.get_label().startswith("component") for line in lines) == COMPONENTS - dotted
-    labels = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert {"solution 1", f"solution {COMPONENTS}", "keep out"} <= labels
