@@ -38,4 +38,7 @@ def is_confirmed(content: str) -> bool:
 
 
 def _folder() -> Path:
-    return Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "vigor" / "confirmed"
+    given = Path(os.environ.get("XDG_STATE_HOME", ""))
+    # A relative path does not count: what lies in the working folder may be anybody's.
+    home = given if given.is_absolute() else Path.home() / ".local" / "state"
+    return home / "vigor" / "confirmed"
