@@ -8,6 +8,9 @@ from pathlib import Path
 
 from vigor.basics.errors import UserError
 
+LARGEST = 1e6
+"""No limit may be beyond, but for joints that turn without end: margins are computed in single precision."""
+
 
 @dataclass(frozen=True)
 class Robot:
@@ -34,12 +37,13 @@ class Robot:
         for joint, (low, high), speed, most in zip(
             self.joints, self.position, self.velocity, self.acceleration or self.velocity, strict=True
         ):
-            if not low < high or not 0 < speed < math.inf or not 0 < most < math.inf:
+            bounded = all(abs(end) <= LARGEST or math.isinf(end) for end in (low, high))
+            if not (low < high and bounded and 0 < speed <= LARGEST and 0 < most <= LARGEST):
                 raise UserError(
                     f"{joint} of {self.name} needs a lower limit below the upper one, and a positive largest speed "
                     "and acceleration"
                 )
-        if not 0 <= self.thickness < math.inf:
+        if not 0 <= self.thickness <= LARGEST:
             raise UserError(f"the links of {self.name} cannot have the radius {self.thickness}")
 
 

@@ -7,6 +7,9 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 
+LARGEST = 1e6
+"""No coordinate or size may be beyond: clearances are computed in single precision."""
+
 
 @dataclass(frozen=True)
 class Sphere:
@@ -16,8 +19,9 @@ class Sphere:
     radius: float
 
     def __post_init__(self) -> None:
-        if not np.all(np.isfinite(self.centre)) or not 0 < self.radius < math.inf:
-            raise UserError("a keep-out sphere needs a finite centre and a positive radius")
+        object.__setattr__(self, "centre", tuple(map(float, self.centre)))
+        if not _fits(self.centre) or not 0 < self.radius <= LARGEST:
+            raise UserError("a keep-out sphere needs a centre of 2 or 3 finite coordinates and a positive radius")
 
 
 @dataclass(frozen=True)
@@ -28,15 +32,21 @@ class Box:
     high: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        corners = (*self.low, *self.high)
-        if len(self.low) != len(self.high) or not np.all(np.isfinite(corners)):
-            raise UserError("a keep-out box needs two finite corners")
+        for name in ("low", "high"):
+            object.__setattr__(self, name, tuple(map(float, getattr(self, name))))
+        if len(self.low) != len(self.high) or not _fits(self.low) or not _fits(self.high):
+            raise UserError("a keep-out box needs two corners of 2 or 3 finite coordinates")
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise UserError("a keep-out box needs its lower corner first, then its upper corner")
 
     @property
     def centre(self) -> tuple[float, ...]:
         return tuple((low + high) / 2 for low, high in zip(self.low, self.high, strict=True))
+
+
+def _fits(point: tuple[float, ...]) -> bool:
+    """Whether a point is one of the plane or of space."""
+    return len(point) in (2, 3) and bool(np.all(np.abs(point) <= LARGEST))
 
 
 def in_plane(shape: Sphere | Box) -> Sphere | Box:

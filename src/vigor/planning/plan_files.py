@@ -10,6 +10,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.serialisation import CONVERTER, from_json, to_json
+from vigor.demonstrations.dataset import check_size
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning.constraints import bounds
@@ -30,7 +31,7 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
     if not isinstance(read, dict) or read.pop("format", None) != FORMAT:
         raise UserError(f"{path} holds no plans; name a file that `vigor plan` wrote")
     if (version := read.pop("version", None)) != VERSION:
-        raise UserError(f"{path} has version {version}; this program reads version {VERSION}")
+        raise UserError(f"{path} has version {version!s:.20}; this program reads version {VERSION}")
     try:
         plans = from_json(Plans, read)
     except UserError as error:
@@ -57,6 +58,7 @@ def _check(plans: Plans, task: Task) -> None:
     for plan in plans.plans:
         if len(plan.context) != task.context_dimension:
             raise UserError(f"a context of {task.name} has {task.context_dimension} numbers, not {len(plan.context)}")
+        check_size(np.array(plan.context), "the contexts")
         components = [solution.component for solution in plan.solutions]
         if not components or len(set(components)) < len(components):
             raise UserError("a context needs solutions of different components")
@@ -65,7 +67,7 @@ def _check(plans: Plans, task: Task) -> None:
                 count = len(solution.movement)
                 raise UserError(f"a movement of {task.name} has {task.promp.weights} weights, not {count}")
             if solution.component not in components:
-                raise UserError(f"a sample is of component {solution.component}, which has no solution")
+                raise UserError("a sample is of a component that has no solution")
 
 
 # What is worked out when a file is read is left out, and what readers look for is listed by context.

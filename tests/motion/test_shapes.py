@@ -1,0 +1,49 @@
+"""Shapes: they check themselves, and those in space are cut by the plane."""
+
+import numpy as np
+import pytest
+
+from vigor.basics.errors import UserError
+from vigor.motion.shapes import Box, Sphere, in_plane
+
+
+def test_any_sequence_of_numbers_serves():
+    assert Sphere(np.array([3, -2]), 0.25) == Sphere((3.0, -2.0), 0.25)
+    assert Box([0, 0, 0], [1, 2, 3]) == Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
+    assert hash(Sphere([1, 2], 1)) == hash(Sphere((1.0, 2.0), 1.0))
+    assert Box((0, 0), (1, 3)).centre == (0.5, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Sphere((0.0, 0.0), 0.0), "positive radius"),
+        (lambda: Sphere((0.0, 0.0), np.nan), "positive radius"),
+        (lambda: Sphere((0.0, 0.0), 1e300), "positive radius"),
+        (lambda: Sphere((0.0, np.nan), 1.0), "2 or 3 finite coordinates"),
+        (lambda: Sphere((0.0, 1e300), 1.0), "2 or 3 finite coordinates"),
+        (lambda: Sphere((0.0,), 1.0), "2 or 3 finite coordinates"),
+        (lambda: Box((0.0, 0.0), (1.0, 0.0)), "lower corner first"),
+        (lambda: Box((0.0, 0.0), (1.0, 1.0, 1.0)), "two corners of 2 or 3"),
+        (lambda: Box((0.0, -np.inf), (1.0, 1.0)), "two corners of 2 or 3"),
+    ],
+)
+def test_what_is_no_shape_is_one_sentence(make, said):
+    with pytest.raises(UserError, match=said):
+        make()
+
+
+def test_a_shape_in_the_plane_stays_as_it_is():
+    for shape in (Sphere((1.0, 2.0), 0.5), Box((0.0, 0.0), (1.0, 1.0))):
+        assert in_plane(shape) is shape
+
+
+def test_the_plane_cuts_a_disc_out_of_a_sphere_and_a_rectangle_out_of_a_box():
+    assert in_plane(Sphere((1.0, 2.0, 3.0), 5.0)) == Sphere((1.0, 2.0), 4.0)
+    assert in_plane(Box((0.0, 1.0, -1.0), (2.0, 3.0, 1.0))) == Box((0.0, 1.0), (2.0, 3.0))
+
+
+@pytest.mark.parametrize("shape", [Sphere((0.0, 0.0, 2.0), 1.0), Box((0.0, 0.0, 1.0), (1.0, 1.0, 2.0))])
+def test_a_shape_above_the_plane_is_refused(shape):
+    with pytest.raises(UserError, match="does not meet the plane"):
+        in_plane(shape)
