@@ -56,8 +56,8 @@ def test_reward_is_the_sum_of_logits():
 
 
 def test_reward_adds_how_likely_the_outcome_is():
-    settings, descriptors = with_values(SMALL, near=(0.5,)), np.abs(some_descriptors())
-    shown = np.abs(some_descriptors(seed=1))
+    settings, descriptors = with_values(SMALL, near=(0.5,)), jnp.abs(some_descriptors())
+    shown = jnp.abs(some_descriptors(seed=1))
     parameters = density_ratio.new_network(jax.random.key(0), settings, shown).parameters
     plain = density_ratio.new_network(jax.random.key(0), with_values(settings, outcome=False), shown).parameters
     assert_same({name: parameters[name] for name in plain}, plain)
@@ -92,9 +92,7 @@ def test_loss_is_weighted_cross_entropy():
 
     for kind, values in (("stepwise", step_logits), ("trajectory", step_logits.sum(axis=1, keepdims=True))):
         found = density_ratio.loss(
-            jnp.asarray(step_logits, jnp.float32),
-            jnp.asarray(labels),
-            jnp.asarray(weights),
+            *(jnp.asarray(part, jnp.float32) for part in (step_logits, labels, weights)),
             with_values(SMALL, loss=kind),
         )
         np.testing.assert_allclose(found, np.average(entropy(values), weights=weights), rtol=1e-5)
@@ -102,7 +100,7 @@ def test_loss_is_weighted_cross_entropy():
 
 def test_loss_is_finite_for_confident_networks():
     extreme = jnp.asarray([[1e6], [-1e6]])
-    assert np.isfinite(density_ratio.loss(extreme, jnp.asarray([0, 1]), jnp.ones(2), SMALL))
+    assert np.isfinite(density_ratio.loss(extreme, jnp.asarray([0.0, 1.0]), jnp.ones(2), SMALL))
 
 
 def test_rows_are_both_classes_with_labels_and_weights():
@@ -139,7 +137,7 @@ def test_policy_samples_count_by_their_shares():
     shares = np.array([1, 0, 0.5, 0, 0, 0.5], np.float32)
     parameters = network(ONE_EPOCH).parameters
     found = gradient_of(parameters, Classes(demonstrations, policy, shares))
-    repeated = classes(np.repeat(demonstrations, 2, axis=0), policy[[0, 0, 2, 5]])
+    repeated = classes(np.repeat(demonstrations, 2, axis=0), policy[np.array([0, 0, 2, 5])])
     assert_same(found, gradient_of(parameters, repeated), rtol=1e-4, atol=1e-6)
 
 

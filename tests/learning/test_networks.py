@@ -264,7 +264,7 @@ def test_batch_norm_uses_the_batch_while_training_and_remembers_a_tenth_of_it(ki
     architecture, mode = replace(SMALL, network=kind, batch_norm=True), dropout(SMALL, 5, STEPS)
     before, descriptors = doubled(shake_statistics(initial(architecture))), doubled(some_descriptors(5))
     with jax.enable_x64(True):
-        found, layers = doubled(quick(lambda: networks.forward(before, architecture, descriptors, mode))())
+        found, layers = doubled(quick(networks.forward, static_argnums=1)(before, architecture, descriptors, mode))
     # A running statistic after: nine tenths of the one before and a tenth of the batch's.
     batch = [
         layer | {name: (new[name] - 0.9 * layer[name]) / 0.1 for name in ("running_mean", "running_variance")}

@@ -1,6 +1,6 @@
 """Density-ratio estimation on sequences of descriptors: small networks that tell demonstrations from policy samples.
 
-A network maps descriptors [T, features] to a logit per step. Trained by logistic regression (paper, Eq. 2 and 3) its
+A network maps descriptors [time, feature] to a logit per step. Trained by logistic regression (paper, Eq. 2 and 3) its
 summed logits estimate log p(descriptors) / q(descriptors), demonstrations p over policies q: the reward of the policy
 update. Functions take one network; `jax.vmap` lifts them over the ensemble and over runs.
 """
@@ -10,13 +10,12 @@ from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from vigor.basics.errors import UserError, check_choices
 from vigor.learning import network_training, networks, outcome
 from vigor.learning.network_training import Network, NetworkTraining
 from vigor.learning.networks import Parameters
-
-Array = jax.Array
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,10 @@ class DensityRatio:
         return self.training.architecture.near
 
 
-def new_network(key: Array, settings: DensityRatio, demonstrations: Array) -> Network:
-    """A network for descriptors like those of the demonstrations [n, T, features], and its optimiser.
+def new_network(
+    key: PRNGKeyArray, settings: DensityRatio, demonstrations: Float[Array, "demonstration time feature"]
+) -> Network:
+    """A network for descriptors like those of the demonstrations, and its optimiser.
 
     It also knows what comes of these.
     """
@@ -55,8 +56,10 @@ def new_network(key: Array, settings: DensityRatio, demonstrations: Array) -> Ne
     return network_training.new_network(key, settings.training, demonstrations.shape[-1], **known)
 
 
-def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -> Array:
-    """One network's reward, [N], of descriptors [N, T, features].
+def reward(
+    settings: DensityRatio, parameters: Parameters, descriptors: Float[Array, "sample time feature"]
+) -> Float[Array, " sample"]:
+    """One network's reward of descriptors.
 
     It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
     """
@@ -66,10 +69,15 @@ def reward(settings: DensityRatio, parameters: Parameters, descriptors: Array) -
     return ratio + outcome.log_density(parameters["outcome"], settings.near, descriptors)
 
 
-def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: DensityRatio) -> Array:
-    """Binary cross-entropy of logits [N, T] (paper, Eq. 3; Eq. 2 on their sum), weighted by trajectory [N].
+def loss(
+    step_logits: Float[Array, "sample time"],
+    demonstrated: Float[Array, " sample"],
+    weights: Float[Array, " sample"],
+    settings: DensityRatio,
+) -> Float[Array, ""]:
+    """Binary cross-entropy of logits (paper, Eq. 3; Eq. 2 on their sum), weighted by trajectory.
 
-    demonstrated: [N], 1 for demonstrations and 0 for policy samples.
+    demonstrated: 1 for demonstrations and 0 for policy samples.
     """
     if settings.loss == "trajectory":
         step_logits = jnp.sum(step_logits, axis=1, keepdims=True)
@@ -77,17 +85,20 @@ def loss(step_logits: Array, demonstrated: Array, weights: Array, settings: Dens
     return jnp.sum(weights * jnp.mean(errors, axis=1)) / jnp.sum(weights)
 
 
+Rows = tuple[Float[Array, "sample time feature"], Float[Array, " sample"], Float[Array, " sample"]]
+"""Descriptors, labels and weights."""
+
+
 class Classes(NamedTuple):
-    """Descriptors of both classes."""
+    """Descriptors of both classes; of many networks with a leading axis."""
 
-    demonstrations: Array
-    """[n, T, features]"""
-    policy: Array
-    """[m, T, features]: policy samples, and whatever else is not demonstrated."""
-    shares: Array
-    """[m]: how much each of them counts."""
+    demonstrations: Float[Array, "*network demonstration time feature"]
+    policy: Float[Array, "*network sample time feature"]
+    """Policy samples, and whatever else is not demonstrated."""
+    shares: Float[Array, "*network sample"]
+    """Weight of each of them."""
 
-    def rows(self) -> tuple[Array, Array, Array]:
+    def rows(self) -> Rows:
         """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""
         n, m = self.demonstrations.shape[0], self.policy.shape[0]
         labels = jnp.concatenate([jnp.ones(n), jnp.zeros(m)])
@@ -97,13 +108,13 @@ class Classes(NamedTuple):
 
 
 def train(
-    key: Array,
+    key: PRNGKeyArray,
     network: Network,
     settings: DensityRatio,
     training_samples: Classes,
     validation: Classes,
-    rate: float | Array = 1.0,
-) -> tuple[Network, Array]:
+    rate: float | Float[Array, ""] = 1.0,
+) -> tuple[Network, Int[Array, ""]]:
     """Train one network for one iteration of Algorithm 1; vmap for an ensemble. Also returns the epochs trained.
 
     Since networks live through all iterations, validation demonstrations must be the same in every iteration: drawn
@@ -111,7 +122,7 @@ def train(
     starts to learn the demonstrations by heart. rate: share of the learning rate.
     """
 
-    def batch_loss(step_logits: Array, rows: tuple[Array, Array, Array]) -> Array:
+    def batch_loss(step_logits: Float[Array, "sample time"], rows: Rows) -> Float[Array, ""]:
         _, labels, weights = rows
         return loss(step_logits, labels, weights, settings)
 

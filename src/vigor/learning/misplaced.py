@@ -6,15 +6,14 @@ policies near the edge of the demonstrations show too seldom: that only the cont
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
 
 from vigor.learning.density_ratio import Classes
 from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
-Array = jax.Array
 
-
-def with_misplaced(key: Array, task: Task, share: float, problem: Problem, samples: Classes) -> Classes:
+def with_misplaced(key: PRNGKeyArray, task: Task, share: float, problem: Problem, samples: Classes) -> Classes:
     """Training samples [network, sample, ...] with misplaced demonstrations among those to tell demonstrations from.
 
     A demonstration is described as if its context were another: one on the straight line to the context of other

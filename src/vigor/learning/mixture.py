@@ -9,22 +9,21 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-
-Array = jax.Array
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 _ROOM = 0.8
 """Standard deviation around means that begin among points, over that of the points."""
 
 
 class Mixture(NamedTuple):
-    """log_weights: [..., component], means: [..., component, D], roots: [..., component, D, D]."""
+    """A mixture, or many with leading axes."""
 
-    log_weights: Array
-    means: Array
-    roots: Array
+    log_weights: Float[Array, "*batch component"]
+    means: Float[Array, "*batch component weight"]
+    roots: Float[Array, "*batch component weight weight"]
 
 
-def normal(key: Array, components: int, dimension: int) -> Mixture:
+def normal(key: PRNGKeyArray, components: int, dimension: int) -> Mixture:
     """Equal weights, means drawn from N(0, I), covariances I (the authors' start)."""
     return Mixture(
         jnp.full((components,), -math.log(components)),
@@ -33,17 +32,16 @@ def normal(key: Array, components: int, dimension: int) -> Mixture:
     )
 
 
-def among(key: Array, points: Array, components: int) -> Mixture:
-    """Equal weights, means at different ones of the points [n, D], and room around them.
+def among(key: PRNGKeyArray, points: Float[Array, "point weight"], components: int) -> Mixture:
+    """Equal weights, means at different ones of the points, and room around them.
 
     The first mean is any point, each next one a point drawn by its squared distance from the nearest mean before it (as
     k-means++ begins), so that means tend to be far apart. Covariances are diagonal: a share of the points' own.
     """
     key_first, key_next = jax.random.split(key)
-    points = jnp.asarray(points)
     first = points[jax.random.randint(key_first, (), 0, points.shape[0])]
 
-    def draw(away: Array, key: Array) -> tuple[Array, Array]:
+    def draw(away: Float[Array, " point"], key: PRNGKeyArray) -> tuple[Float[Array, " point"], Float[Array, " weight"]]:
         chosen = points[jax.random.categorical(key, jnp.log(away + 1e-12))]
         return jnp.minimum(away, _squared_distance(points, chosen)), chosen
 
@@ -58,29 +56,31 @@ def among(key: Array, points: Array, components: int) -> Mixture:
     )
 
 
-def _squared_distance(points: Array, point: Array) -> Array:
-    """Squared distances [n] of points [n, D] from a point [D]."""
+def _squared_distance(points: Float[Array, "point weight"], point: Float[Array, " weight"]) -> Float[Array, " point"]:
+    """Squared distances of points from one."""
     return jnp.sum((points - point) ** 2, axis=-1)
 
 
-def sample_components(key: Array, mixture: Mixture, samples: int) -> Array:
-    """Samples [component, sample, D] of every component."""
+def sample_components(key: PRNGKeyArray, mixture: Mixture, samples: int) -> Float[Array, "component sample weight"]:
+    """Samples of every component."""
     noise = jax.random.normal(key, (mixture.means.shape[0], samples, mixture.means.shape[1]))
     return place(mixture, noise)
 
 
-def place(mixture: Mixture, noise: Array) -> Array:
-    """Weights [component, sample, D] of standard normal noise of the same shape."""
+def place(mixture: Mixture, noise: Float[Array, "component sample weight"]) -> Float[Array, "component sample weight"]:
+    """Samples of every component from standard normal noise."""
     return mixture.means[:, None] + jnp.einsum("kij,ksj->ksi", mixture.roots, noise, precision="highest")
 
 
-def sample(key: Array, mixture: Mixture, samples: int) -> Array:
-    """Samples [sample, D] of the mixture: components by weight."""
+def sample(key: PRNGKeyArray, mixture: Mixture, samples: int) -> Float[Array, "sample weight"]:
+    """Samples of the mixture: components by weight."""
     return sample_with_components(key, mixture, samples)[0]
 
 
-def sample_with_components(key: Array, mixture: Mixture, samples: int) -> tuple[Array, Array]:
-    """Samples [sample, D] of the mixture, and the component [sample] that each comes from."""
+def sample_with_components(
+    key: PRNGKeyArray, mixture: Mixture, samples: int
+) -> tuple[Float[Array, "sample weight"], Int[Array, " sample"]]:
+    """Samples of the mixture, and the component that each comes from."""
     key_component, key_noise = jax.random.split(key)
     component = jax.random.categorical(key_component, mixture.log_weights, shape=(samples,))
     noise = jax.random.normal(key_noise, (samples, mixture.means.shape[1]))
@@ -88,10 +88,10 @@ def sample_with_components(key: Array, mixture: Mixture, samples: int) -> tuple[
     return mixture.means[component] + turned, component
 
 
-def log_prob(mixture: Mixture, points: Array) -> Array:
-    """Log density [sample] of points [sample, D]."""
+def log_prob(mixture: Mixture, points: Float[Array, "point weight"]) -> Float[Array, " point"]:
+    """Log density of points."""
 
-    def component(mean: Array, root: Array) -> Array:
+    def component(mean: Float[Array, " weight"], root: Float[Array, "weight weight"]) -> Float[Array, " point"]:
         noise = jnp.linalg.solve(root, (points - mean).T)
         log_determinant = jnp.linalg.slogdet(root)[1]
         return -0.5 * jnp.sum(noise**2, axis=0) - log_determinant - 0.5 * mean.shape[0] * math.log(2 * math.pi)

@@ -17,10 +17,10 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt8
 
 from vigor.basics.errors import UserError, check_choices
 
-Array = jax.Array
 Parameters = dict[str, Any]
 
 
@@ -63,7 +63,7 @@ class Architecture:
         return self.kernel if self.network == "cnn" else 1
 
 
-def random_parameters(key: Array, architecture: Architecture, features: int) -> Parameters:
+def random_parameters(key: PRNGKeyArray, architecture: Architecture, features: int) -> Parameters:
     """Parameters of a network for `features` descriptors per step.
 
     They are drawn evenly from +-1/sqrt(inputs of the layer), those of LSTM layers from +-1/sqrt(width).
@@ -96,15 +96,20 @@ def _layer(drawn: Array, inputs: int, outputs: int, limit: float) -> Parameters:
     return {"weight": weights[:-1], "bias": weights[-1]}
 
 
-def logits(parameters: Parameters, architecture: Architecture, descriptors: Array) -> Array:
-    """Logit of every step, [N, T], of descriptors [N, T, features]; evaluation mode."""
+def logits(
+    parameters: Parameters, architecture: Architecture, descriptors: Float[Array, "sample time feature"]
+) -> Float[Array, "sample time"]:
+    """Logit of every step; evaluation mode."""
     return forward(parameters, architecture, descriptors, None)[0]
 
 
 def forward(
-    parameters: Parameters, architecture: Architecture, descriptors: Array, dropout: tuple[Array, Array] | None
-) -> tuple[Array, list[Parameters]]:
-    """Logits [N, T], and the layers with their running statistics updated.
+    parameters: Parameters,
+    architecture: Architecture,
+    descriptors: Float[Array, "sample time feature"],
+    dropout: tuple[PRNGKeyArray, UInt8[Array, " byte"]] | None,
+) -> tuple[Float[Array, "sample time"], list[Parameters]]:
+    """Logits of every step, and the layers with their running statistics updated.
 
     Training mode if a key and random bytes for dropout (see `noise`) are given. A GPU keeps hidden units in half
     precision.
@@ -145,8 +150,8 @@ def check_near(near: tuple[float, ...], features: int) -> None:
         raise UserError(f"near has {len(near)} numbers for {features} descriptors; give it fewer")
 
 
-def magnified(near: tuple[float, ...], descriptors: Array) -> Array:
-    """The first descriptors [..., distance], on a scale that is linear below what is near and logarithmic above."""
+def magnified(near: tuple[float, ...], descriptors: Float[Array, "*batch feature"]) -> Float[Array, "*batch distance"]:
+    """The first descriptors, on a scale that is linear below what is near and logarithmic above."""
     return jnp.arcsinh(descriptors[..., : len(near)] / jnp.asarray(near, descriptors.dtype))
 
 
@@ -247,13 +252,15 @@ def _normalise(layer: Parameters, hidden: Array, block: int, training: bool) -> 
     return steps.reshape(hidden.shape), layer | running
 
 
-def noise(key: Array, architecture: Architecture, samples: int, steps: int) -> Array:
+def noise(key: PRNGKeyArray, architecture: Architecture, samples: int, steps: int) -> UInt8[Array, " byte"]:
     """Random bytes for the dropout of batches of that many samples."""
     return jax.random.bits(key, (4 * samples * steps * architecture.width + 1,), jnp.uint8)
 
 
-def _kept(key: Array, noise: Array, architecture: Architecture, units: int) -> list[Array]:
-    """Units [units] that each layer keeps.
+def _kept(
+    key: PRNGKeyArray, noise: UInt8[Array, " byte"], architecture: Architecture, units: int
+) -> list[Bool[Array, " unit"]]:
+    """Units that each layer keeps.
 
     The bytes begin at a random place of the noise: drawing new ones for every step would cost as much as a layer.
     """

@@ -4,6 +4,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from vigor.learning import mixture, network_training
 from vigor.learning.density_ratio import Classes
@@ -12,14 +13,14 @@ from vigor.learning.network_training import NetworkTraining
 from vigor.learning.problem import Problem
 from vigor.tasks.task import Task
 
-Array = jax.Array
-
 _SPLIT = 2**31 - 2
 """Number that the run's key is folded with, beside those of iterations."""
 
 
-def draw(key: Array, task: Task, networks: int, problem: Problem, mixtures: Mixture) -> Array:
-    """Descriptors of fresh policy samples [network, sample, T, features] in random order.
+def draw(
+    key: PRNGKeyArray, task: Task, networks: int, problem: Problem, mixtures: Mixture
+) -> Float[Array, "network sample time feature"]:
+    """Descriptors of fresh policy samples in random order.
 
     They are about as many as the demonstrations. Every network draws its own, evenly from all contexts; from some
     of them if these are more than the demonstrations.
@@ -40,11 +41,13 @@ def draw(key: Array, task: Task, networks: int, problem: Problem, mixtures: Mixt
     return jax.vmap(lambda samples, order: samples[order])(descriptors, order)
 
 
-def split(settings: NetworkTraining, problem: Problem, samples: Array) -> tuple[Classes, Classes]:
+def split(
+    settings: NetworkTraining, problem: Problem, samples: Float[Array, "network sample time feature"]
+) -> tuple[Classes, Classes]:
     """Training and validation samples of every network, [network, sample, ...].
 
-    samples: policy samples [network, sample, T, features] in random order. Each network holds out demonstrations of its
-    own, the same throughout the run.
+    samples: policy samples in random order. Each network holds out demonstrations of its own, the same throughout the
+    run.
     """
     networks = samples.shape[0]
     key = jax.random.fold_in(problem.key, _SPLIT)
@@ -53,7 +56,10 @@ def split(settings: NetworkTraining, problem: Problem, samples: Array) -> tuple[
     held_p = network_training.held_out(settings, demonstrations.shape[1])
     held_q = network_training.held_out(settings, samples.shape[1])
 
-    def classes(demonstrations: Array, policy: Array) -> Classes:
+    def classes(
+        demonstrations: Float[Array, "network demonstration time feature"],
+        policy: Float[Array, "network sample time feature"],
+    ) -> Classes:
         return Classes(demonstrations, policy, jnp.ones(policy.shape[:2]))
 
     return classes(demonstrations[:, held_p:], samples[:, held_q:]), classes(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError, check_choices
@@ -17,9 +18,8 @@ from vigor.learning.surrogate import Quadratic
 from vigor.learning.trust_region import kl_bounded_step
 from vigor.tasks.task import Task
 
-Array = jax.Array
-Reward = Callable[[Any, Array], Array]
-"""Rewards [n] of descriptors [n, T, features] by a network's parameters."""
+Reward = Callable[[Any, Float[Array, "sample time feature"]], Float[Array, " sample"]]
+"""Rewards of descriptors by a network's parameters."""
 
 TEMPERATURE = 0.3
 """Softmax temperature of weights by reward: how much less a step of one component is rewarded than one of another that
@@ -35,7 +35,7 @@ class PolicyUpdate:
     components: int = 5
     """Gaussians in the mixture of each context."""
     begin: Literal["demonstrations", "normal"] = "demonstrations"
-    """Where components begin: at demonstrations that differ, whatever their contexts, or drawn from a standard normal
+    """Start of the components: at demonstrations that differ, whatever their contexts, or drawn from a standard normal
     distribution (the paper's)."""
     kl_bound: float = 0.2
     """Largest KL divergence of a component's step."""
@@ -79,8 +79,10 @@ class PolicyUpdate:
             )
 
 
-def first_mixture(key: Array, task: Task, settings: PolicyUpdate, demonstrations: Array) -> Mixture:
-    """A mixture before the first update; demonstrations: their weights [n, D]."""
+def first_mixture(
+    key: PRNGKeyArray, task: Task, settings: PolicyUpdate, demonstrations: Float[Array, "demonstration weight"]
+) -> Mixture:
+    """A mixture before the first update; demonstrations: their weights."""
     settings.check_task(task)
     if settings.begin == "demonstrations":
         return mixture.among(key, demonstrations, settings.components)
@@ -95,23 +97,25 @@ def with_equal_weights(settings: PolicyUpdate, mixtures: Mixture) -> Mixture:
 
 
 def update(
-    key: Array,
+    key: PRNGKeyArray,
     task: Task,
     settings: PolicyUpdate,
     reward: Reward,
     ensemble: Any,
-    contexts: Array,
+    contexts: Float[Array, "context coordinate"],
     mixtures: Mixture,
-    cost: Callable[[Array], Array] | None = None,
-) -> tuple[Mixture, Array]:
-    """One step of every component; also the mean rewards [context, component].
+    cost: Callable[[Float[Array, " weight"]], Float[Array, ""]] | None = None,
+) -> tuple[Mixture, Float[Array, "context component"]]:
+    """One step of every component; also the components' mean rewards.
 
-    ensemble: parameters [network, ...], whose rewards count equally; contexts: [context, C]; mixtures: [context, ...];
-    cost: of a movement's weights [D], taken from every network's reward.
+    ensemble: parameters [network, ...], whose rewards count equally; mixtures: [context, ...]; cost: of a movement's
+    weights, taken from every network's reward.
     """
 
-    def score(network: Any, weights: Array, contexts: Array) -> Array:
-        """Rewards [n] by one network of weights [n, D] in contexts [n, C]."""
+    def score(
+        network: Any, weights: Float[Array, "sample weight"], contexts: Float[Array, "sample coordinate"]
+    ) -> Float[Array, " sample"]:
+        """Rewards by one network of weights in their contexts."""
         values = reward(network, jax.vmap(task.describe_weights)(weights, contexts))
         return values if cost is None else values - jax.vmap(cost)(weights)
 
@@ -129,12 +133,17 @@ def update(
     return Mixture(log_weights, means, roots), model.value
 
 
-Score = Callable[[Any, Array, Array], Array]
-"""Rewards [n] by a network's parameters of weights [n, D] in contexts [n, C]."""
+Score = Callable[[Any, Float[Array, "sample weight"], Float[Array, "sample coordinate"]], Float[Array, " sample"]]
+"""Rewards by a network's parameters of weights in their contexts."""
 
 
 def _from_gradients(
-    key: Array, settings: PolicyUpdate, score: Score, ensemble: Any, contexts: Array, mixtures: Mixture
+    key: PRNGKeyArray,
+    settings: PolicyUpdate,
+    score: Score,
+    ensemble: Any,
+    contexts: Float[Array, "context coordinate"],
+    mixtures: Mixture,
 ) -> Quadratic:
     """Quadratic models [context, component, ...] from values and gradients; samples are dealt out to the networks."""
     (count, components, dimension), samples = mixtures.means.shape, settings.samples
@@ -142,7 +151,9 @@ def _from_gradients(
     noise = surrogate.design(key, samples, dimension)
     noise = jnp.broadcast_to(noise, (count, components, samples, dimension))
 
-    def value_and_slope(network: Any, weights: Array, contexts: Array) -> tuple[Array, Array]:
+    def value_and_slope(
+        network: Any, weights: Float[Array, "sample weight"], contexts: Float[Array, "sample coordinate"]
+    ) -> tuple[Float[Array, " sample"], Float[Array, "sample weight"]]:
         values, pull = jax.vjp(lambda w: score(network, w, contexts), weights)
         return values, pull(jnp.ones_like(values))[0]
 
@@ -154,7 +165,7 @@ def _from_gradients(
         lambda network, w: by_chunks(settings.chunk, partial(value_and_slope, network), w, owner), ensemble, flat
     )
 
-    def collect(dealt: Array) -> Array:
+    def collect(dealt: Float[Array, "network scored ..."]) -> Float[Array, "context component sample ..."]:
         dealt = dealt.reshape(networks, count, components, samples // networks, *dealt.shape[2:])
         return jnp.moveaxis(dealt, 0, 2).reshape(count, components, samples, *dealt.shape[4:])
 
@@ -163,7 +174,12 @@ def _from_gradients(
 
 
 def _from_values(
-    key: Array, settings: PolicyUpdate, score: Score, ensemble: Any, contexts: Array, mixtures: Mixture
+    key: PRNGKeyArray,
+    settings: PolicyUpdate,
+    score: Score,
+    ensemble: Any,
+    contexts: Float[Array, "context coordinate"],
+    mixtures: Mixture,
 ) -> Quadratic:
     """Quadratic models [context, component, ...] from values by least squares; every network scores every sample."""
     (count, components, dimension), samples = mixtures.means.shape, settings.samples

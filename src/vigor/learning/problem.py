@@ -6,32 +6,31 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float, Key
 
 from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.demonstrations.splits import Split
 from vigor.tasks.task import Task
 
-Array = jax.Array
-
 
 class Problem(NamedTuple):
     """Everything one run learns from. A batch of runs has a leading axis on every array."""
 
-    key: Array
+    key: Key[Array, "*run"]
     """Random key of the run."""
-    train_contexts: Array
-    """[context, C]: contexts with demonstrations."""
-    test_contexts: Array
-    """[context, C]: contexts without."""
-    demonstrations: Array
-    """[demonstration, T, features]: descriptors of the training contexts' demonstrations, context by context."""
-    weights: Array
-    """[demonstration, D]: their movement-primitive weights."""
-    trajectories: Array
-    """[demonstration, T, dimensions]: their trajectories."""
+    train_contexts: Float[Array, "*run train_context coordinate"]
+    """Contexts with demonstrations."""
+    test_contexts: Float[Array, "*run test_context coordinate"]
+    """Contexts without."""
+    demonstrations: Float[Array, "*run demonstration time feature"]
+    """Descriptors of the training contexts' demonstrations, context by context."""
+    weights: Float[Array, "*run demonstration weight"]
+    """Their movement-primitive weights."""
+    trajectories: Float[Array, "*run demonstration time dimension"]
+    """Their trajectories."""
 
     @property
-    def contexts(self) -> Array:
+    def contexts(self) -> Float[Array, "context coordinate"]:
         """All contexts, training contexts first."""
         return jnp.concatenate([self.train_contexts, self.test_contexts])
 

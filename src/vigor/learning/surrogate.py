@@ -13,20 +13,19 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-
-Array = jax.Array
+from jaxtyping import Array, Float, PRNGKeyArray
 
 
 class Quadratic(NamedTuple):
-    """value: [], gradient: [D], curvature: [D, D] symmetric."""
+    """The model's three parts; the curvature is symmetric. Of many components with leading axes."""
 
-    value: Array
-    gradient: Array
-    curvature: Array
+    value: Float[Array, "*batch"]
+    gradient: Float[Array, "*batch weight"]
+    curvature: Float[Array, "*batch weight weight"]
 
 
-def design(key: Array, samples: int, dimension: int) -> Array:
-    """Points z: [samples, D] for `from_gradients`: pairs z, -z along random orthogonal directions of length sqrt(D).
+def design(key: PRNGKeyArray, samples: int, dimension: int) -> Float[Array, "sample weight"]:
+    """Points z for `from_gradients`: pairs z, -z along random orthogonal directions of length sqrt(D), D the dimension.
 
     Their mean is zero and, for 2 D samples, their covariance the identity, so that neither adds noise to the estimate.
     """
@@ -39,15 +38,19 @@ def design(key: Array, samples: int, dimension: int) -> Array:
     return jnp.stack([half, -half], axis=1).reshape(-1, dimension)[:samples]
 
 
-def from_gradients(noise: Array, values: Array, gradients: Array) -> Quadratic:
-    """Stein estimate from z: [S, D], r(z): [S], dr/dz: [S, D]. One component; vmap for more."""
+def from_gradients(
+    noise: Float[Array, "sample weight"], values: Float[Array, " sample"], gradients: Float[Array, "sample weight"]
+) -> Quadratic:
+    """Stein estimate from points z, r(z) and dr/dz. One component; vmap for more."""
     gradient = jnp.mean(gradients, axis=0)
     product = jnp.einsum("si,sj->ij", noise, gradients - gradient, precision="highest") / noise.shape[0]
     return Quadratic(jnp.mean(values), gradient, -(product + product.T) / 2)
 
 
-def from_values(noise: Array, values: Array, ridge: float = 1e-6) -> Quadratic:
-    """Least-squares fit to z: [S, D], r(z): [S]. One component; vmap for more."""
+def from_values(
+    noise: Float[Array, "sample weight"], values: Float[Array, " sample"], ridge: float = 1e-6
+) -> Quadratic:
+    """Least-squares fit to points z and r(z). One component; vmap for more."""
     dimension = noise.shape[1]
     rows, columns = jnp.triu_indices(dimension)
     features = jnp.concatenate([noise[:, rows] * noise[:, columns], noise, jnp.ones_like(noise[:, :1])], axis=1)

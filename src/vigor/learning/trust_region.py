@@ -5,14 +5,14 @@ multiplier of the constraint add up to one temperature eta >= 1; KL falls with e
 feasible and bisection on log eta finds the boundary elsewhere. No optimiser library, nothing that can fail to converge.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
 
 from vigor.learning.surrogate import Quadratic
-
-Array = jax.Array
 
 _BISECTIONS = 40
 _MAX_LOG_ETA = 60.0
@@ -21,17 +21,15 @@ _MAX_LOG_ETA = 60.0
 class Step(NamedTuple):
     """A Gaussian in the old component's whitened coordinates: z_new = mean + root z."""
 
-    mean: Array
-    """[D]"""
-    root: Array
-    """[D, D]"""
-    kl: Array
+    mean: Float[Array, "*batch weight"]
+    root: Float[Array, "*batch weight weight"]
+    kl: Float[Array, "*batch"]
     """KL(new || old)."""
-    gain: Array
+    gain: Float[Array, "*batch"]
     """E_new[r] - E_old[r] under the quadratic model."""
 
 
-def kl_bounded_step(model: Quadratic, bound: float | Array) -> Step:
+def kl_bounded_step(model: Quadratic, bound: float | Float[Array, ""]) -> Step:
     """Best Gaussian step under KL(new || old) <= bound. One component; vmap for more.
 
     Along the eigenvectors U of the curvature with eigenvalues m and h = U^T gradient the solution has variances
@@ -41,12 +39,12 @@ def kl_bounded_step(model: Quadratic, bound: float | Array) -> Step:
     slope = jnp.matmul(axes.T, model.gradient, precision="highest")
     smallest = jnp.minimum(spectrum[0], 0.0)
 
-    def moments(log_excess: Array) -> tuple[Array, Array]:
+    def moments(log_excess: Float[Array, ""]) -> tuple[Float[Array, " weight"], Float[Array, " weight"]]:
         """Means and variances less one, for an eta above the smallest that keeps all variances positive."""
         denominator = jnp.maximum(1.0, -smallest) + jnp.expm1(log_excess) + spectrum
         return slope / denominator, -spectrum / denominator
 
-    def kl(log_excess: Array) -> Array:
+    def kl(log_excess: Float[Array, ""]) -> Float[Array, ""]:
         mean, growth = moments(log_excess)
         value = 0.5 * jnp.sum(growth - jnp.log1p(growth) + mean**2)
         return jnp.where(jnp.all(growth > -1) & jnp.isfinite(value), value, jnp.inf)
@@ -58,11 +56,16 @@ def kl_bounded_step(model: Quadratic, bound: float | Array) -> Step:
     return Step(jnp.matmul(axes, mean, precision="highest"), axes * jnp.sqrt(1 + growth), kl(log_excess), gain)
 
 
-def _bisect(kl, bound, low: Array, high: Array) -> Array:
+Ends = tuple[Float[Array, ""], Float[Array, ""]]
+
+
+def _bisect(
+    kl: Callable[[Array], Array], bound: float | Float[Array, ""], low: Float[Array, ""], high: Float[Array, ""]
+) -> Float[Array, ""]:
     """Smallest x in [low, high] with kl(x) <= bound, for a kl that falls with x."""
     feasible = kl(low) <= bound
 
-    def halve(_, ends: tuple[Array, Array]) -> tuple[Array, Array]:
+    def halve(_: Int[Array, ""], ends: Ends) -> Ends:
         low, high = ends
         middle = (low + high) / 2
         fits = kl(middle) <= bound

@@ -1,44 +1,42 @@
 """Geometric descriptors: pure functions from a motion to one or more numbers per time step.
 
 A task lists the descriptors it wants; `describe` puts them side by side. Every function here takes one motion and
-returns [T] or [T, features]; `jax.vmap` lifts it over samples, components and contexts.
+returns [time] or [time, feature]; `jax.vmap` lifts it over samples, components and contexts.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
-
-Array = jax.Array
+from jaxtyping import Array, Float
 
 
 class Motion(NamedTuple):
     """A trajectory in its task configuration."""
 
-    joints: Array
-    """[T, dimensions]: what the ProMP moves."""
-    points: Array
-    """[T, points, 2 or 3]: the robot's links from base to end effector, by the task's kinematics."""
-    context: Array
-    """[context]: the task configuration."""
+    joints: Float[Array, "*batch time dimension"]
+    """Joints or coordinates that the ProMP moves."""
+    points: Float[Array, "*batch time point space"]
+    """The robot's links from base to end effector, by the task's kinematics; space has 2 or 3 axes."""
+    context: Float[Array, "*batch coordinate"]
+    """The task configuration."""
 
     @property
-    def effector(self) -> Array:
-        """Path [T, 2 or 3] of the end effector."""
+    def effector(self) -> Float[Array, "*batch time space"]:
+        """Path of the end effector."""
         return self.points[..., -1, :]
 
 
-Descriptor = Callable[[Motion], Array]
+Descriptor = Callable[[Motion], Float[Array, " time"] | Float[Array, "time feature"]]
 
 
-def describe(motion: Motion, descriptors: Sequence[Descriptor]) -> Array:
-    """All descriptors of a motion side by side: [T, features]."""
+def describe(motion: Motion, descriptors: Sequence[Descriptor]) -> Float[Array, "time feature"]:
+    """All descriptors of a motion side by side."""
     columns = [descriptor(motion) for descriptor in descriptors]
     return jnp.concatenate([column[:, None] if column.ndim == 1 else column for column in columns], axis=1)
 
 
-def distance(a: Array, b: Array) -> Array:
+def distance(a: Float[Array, "*batch space"], b: Float[Array, "*#batch space"]) -> Float[Array, "*batch"]:
     """Euclidean distance along the last axis, with a zero gradient where the points coincide."""
     squared = jnp.sum((a - b) ** 2, axis=-1)
     return jnp.where(squared > 0, jnp.sqrt(jnp.where(squared > 0, squared, 1.0)), 0.0)
@@ -47,19 +45,22 @@ def distance(a: Array, b: Array) -> Array:
 def distance_to(target: slice) -> Descriptor:
     """Distance of the end effector to the point that a slice of the context holds."""
 
-    def distance_to_target(motion: Motion) -> Array:
+    def distance_to_target(motion: Motion) -> Float[Array, " time"]:
         return distance(motion.effector, motion.context[target])
 
     return distance_to_target
 
 
-def offsets_to(points: Callable[[Array], Array], angle: Callable[[Array], Array]) -> Descriptor:
-    """Offsets [T, 2 k] of the end effector in the plane to k points of the context, seen in a frame of the context.
+def offsets_to(
+    points: Callable[[Float[Array, " coordinate"]], Float[Array, "point 2"]],
+    angle: Callable[[Float[Array, " coordinate"]], Float[Array, ""]],
+) -> Descriptor:
+    """Offsets of the end effector in the plane to points of the context, x and y of each, in a frame of the context.
 
-    points: from a context [context] to points [k, 2]; angle: from a context to how far the frame is turned.
+    points: from a context; angle: from a context to how far the frame is turned.
     """
 
-    def offsets_to_points(motion: Motion) -> Array:
+    def offsets_to_points(motion: Motion) -> Float[Array, "time feature"]:
         turn = angle(motion.context)
         cos, sin = jnp.cos(turn), jnp.sin(turn)
         x, y = jnp.moveaxis(motion.effector[:, None, :2] - points(motion.context), -1, 0)
@@ -72,52 +73,52 @@ def offsets_to(points: Callable[[Array], Array], angle: Callable[[Array], Array]
 def scaled(descriptor: Descriptor, unit: float) -> Descriptor:
     """A descriptor in another unit. Networks take descriptors as they are, and learn best from numbers around 1."""
 
-    def scaled_descriptor(motion: Motion) -> Array:
+    def scaled_descriptor(motion: Motion) -> Float[Array, " time"] | Float[Array, "time feature"]:
         return descriptor(motion) / unit
 
     return scaled_descriptor
 
 
-def _differences(joints: Array, order: int) -> Array:
-    """Differences [T, dimensions] between successive steps, with zeros before the first."""
+def _differences(joints: Float[Array, "time dimension"], order: int) -> Float[Array, "time dimension"]:
+    """Differences between successive steps, with zeros before the first."""
     return jnp.pad(jnp.diff(joints, n=order, axis=0), ((order, 0), (0, 0)))
 
 
-def squared_velocity(motion: Motion) -> Array:
+def squared_velocity(motion: Motion) -> Float[Array, " time"]:
     """Sum over joints of squared first differences."""
     return jnp.sum(_differences(motion.joints, 1) ** 2, axis=-1)
 
 
-def squared_acceleration(motion: Motion) -> Array:
+def squared_acceleration(motion: Motion) -> Float[Array, " time"]:
     """Sum over joints of squared second differences."""
     return jnp.sum(_differences(motion.joints, 2) ** 2, axis=-1)
 
 
-def mean_squared_velocity(motion: Motion) -> Array:
+def mean_squared_velocity(motion: Motion) -> Float[Array, " time"]:
     """Mean over joints of squared first differences."""
     return jnp.mean(_differences(motion.joints, 1) ** 2, axis=-1)
 
 
-def mean_squared_acceleration(motion: Motion) -> Array:
+def mean_squared_acceleration(motion: Motion) -> Float[Array, " time"]:
     """Mean over joints of squared second differences."""
     return jnp.mean(_differences(motion.joints, 2) ** 2, axis=-1)
 
 
-def joint_squared_velocities(motion: Motion) -> Array:
+def joint_squared_velocities(motion: Motion) -> Float[Array, "time feature"]:
     """Squared first differences of every joint."""
     return _differences(motion.joints, 1) ** 2
 
 
-def joint_squared_accelerations(motion: Motion) -> Array:
+def joint_squared_accelerations(motion: Motion) -> Float[Array, "time feature"]:
     """Squared second differences of every joint."""
     return _differences(motion.joints, 2) ** 2
 
 
-def joint_angles(motion: Motion) -> Array:
+def joint_angles(motion: Motion) -> Float[Array, "time feature"]:
     """The joints themselves."""
     return motion.joints
 
 
-def context(motion: Motion) -> Array:
+def context(motion: Motion) -> Float[Array, "time feature"]:
     """The context, repeated at every step."""
     return jnp.broadcast_to(motion.context, (motion.joints.shape[0], motion.context.shape[0]))

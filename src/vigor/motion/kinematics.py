@@ -1,6 +1,6 @@
-"""Where the links of a robot are: batched, differentiable functions from joint angles to points in space.
+"""Kinematics: the places of a robot's links, as batched, differentiable functions of its joint angles.
 
-A chain maps joint angles [..., joints] to points [..., points, 2 or 3], base first and end effector last.
+A chain maps joint angles to points of a plane or of space, base first and end effector last.
 """
 
 from dataclasses import dataclass
@@ -9,10 +9,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from vigor.basics.errors import UserError
-
-Array = jax.Array
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,8 @@ class PlanarChain:
     links: tuple[float, ...]
     """Length of each link."""
 
-    def __call__(self, joints: Array) -> Array:
-        """Points [..., links + 1, 2] of joint angles [..., links]."""
+    def __call__(self, joints: Float[Array, "*batch joint"]) -> Float[Array, "*batch joint+1 2"]:
+        """Points of joint angles."""
         if joints.shape[-1] != len(self.links):
             raise UserError(f"a planar chain of {len(self.links)} links cannot have {joints.shape[-1]} joint angles")
         angles = jnp.cumsum(joints, axis=-1)
@@ -42,15 +41,17 @@ class SerialChain:
     joints: tuple[tuple[float, float, float], ...]
     tool: float = 0.0
 
-    def __call__(self, angles: Array) -> Array:
-        """Points [..., len(joints) + 2, 3]: the base, every joint's origin, the end effector."""
+    def __call__(self, angles: Float[Array, "*batch moved"]) -> Float[Array, "*batch point 3"]:
+        """Points of the angles of the moved joints: the base, every joint's origin, the end effector."""
         if angles.shape[-1] > len(self.joints):
             raise UserError(f"a chain of {len(self.joints)} joints cannot have {angles.shape[-1]} joint angles")
         return _points(self, angles)
 
 
-def _frames(chain: SerialChain, angles: Array) -> tuple[Array, Array]:
-    """Points [point, 3, ...] and axes [moved joint, 3, ...] of a chain.
+def _frames(
+    chain: SerialChain, angles: Float[Array, "*batch moved"]
+) -> tuple[Float[Array, "point 3 *batch"], Float[Array, "moved 3 *batch"]]:
+    """Points and axes of a chain.
 
     The frame is carried from joint to joint as three axis vectors, so that everything is elementwise arithmetic on
     whole batches; a product of thousands of 4 x 4 matrices is many times slower. A loop, because XLA works out the
@@ -78,16 +79,22 @@ def _frames(chain: SerialChain, angles: Array) -> tuple[Array, Array]:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _points(chain: SerialChain, angles: Array) -> Array:
+def _points(chain: SerialChain, angles: Float[Array, "*batch moved"]) -> Float[Array, "*batch point 3"]:
     return _points_forward(chain, angles)[0]
 
 
-def _points_forward(chain: SerialChain, angles: Array) -> tuple[Array, tuple[Array, Array]]:
+def _points_forward(
+    chain: SerialChain, angles: Float[Array, "*batch moved"]
+) -> tuple[Float[Array, "*batch point 3"], tuple[Float[Array, "point 3 *batch"], Float[Array, "moved 3 *batch"]]]:
     points, axes = _frames(chain, angles)
     return jnp.moveaxis(points, (0, 1), (-2, -1)), (points, axes)
 
 
-def _points_backward(chain: SerialChain, residuals: tuple[Array, Array], slopes: Array) -> tuple[Array]:
+def _points_backward(
+    chain: SerialChain,
+    residuals: tuple[Float[Array, "point 3 *batch"], Float[Array, "moved 3 *batch"]],
+    slopes: Float[Array, "*batch point 3"],
+) -> tuple[Float[Array, "*batch moved"]]:
     """Statics: the slope by an angle is the torque about its axis of the slopes by all points beyond, as forces."""
     points, axes = residuals
     forces = jnp.moveaxis(slopes, (-2, -1), (0, 1))
@@ -107,6 +114,6 @@ def _points_backward(chain: SerialChain, residuals: tuple[Array, Array], slopes:
 _points.defvjp(_points_forward, _points_backward)
 
 
-def path(coordinates: Array) -> Array:
-    """The kinematics of a point that is moved directly: points [..., 1, n] of coordinates [..., n]."""
+def path(coordinates: Float[Array, "*batch space"]) -> Float[Array, "*batch 1 space"]:
+    """The kinematics of a point that is moved directly."""
     return coordinates[..., None, :]

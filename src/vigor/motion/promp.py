@@ -11,10 +11,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from vigor.basics.errors import UserError
-
-Array = jax.Array
 
 
 @dataclass(frozen=True)
@@ -56,26 +55,28 @@ class ProMP:
         """Length D of a weight vector."""
         return self.bases * self.dimensions
 
-    def basis(self, phase: Array, derivative: int = 0) -> Array:
-        """Values [T, bases] of the basis functions at phase [T], or of a derivative by the phase."""
+    def basis(self, phase: Float[Array, " time"], derivative: int = 0) -> Float[Array, "time base"]:
+        """Values of the basis functions at phases, or of a derivative by the phase."""
         dropped = 0 if self.free_start else 2
         centres = jnp.linspace(*self.span, self.bases + dropped)
 
-        def at(z: Array) -> Array:
+        def at(z: Float[Array, ""]) -> Float[Array, " base"]:
             return jax.nn.softmax(-((z - centres) ** 2) / (2 * self.width))[dropped:]
 
         for _ in range(derivative):
             at = jax.jacfwd(at)
         return jax.vmap(at)(phase)
 
-    def at(self, weights: Array, phase: Array) -> Array:
-        """Poses [T, dimensions] of one weight vector [D] at phase [T]; can be differentiated by the phase."""
+    def at(self, weights: Float[Array, " weight"], phase: Float[Array, " time"]) -> Float[Array, "time dimension"]:
+        """Poses of one weight vector at phases; can be differentiated by the phase."""
         matrix = jnp.reshape(weights, (self.bases, self.dimensions)) * self.scale
         path = jnp.matmul(self.basis(phase), matrix, precision="highest")
         return path if self.start is None else path + jnp.asarray(self.start, path.dtype)
 
-    def rollout(self, weights: Array, steps: int | None = None, derivative: int = 0) -> Array:
-        """Trajectories [..., T, dimensions] of weights [..., D]; derivatives are by the phase."""
+    def rollout(
+        self, weights: Float[Array, "*batch weight"], steps: int | None = None, derivative: int = 0
+    ) -> Float[Array, "*batch time dimension"]:
+        """Trajectories of weights; derivatives are by the phase."""
         phase = jnp.linspace(0.0, 1.0, self.steps if steps is None else steps)
         matrix = jnp.reshape(weights, (*weights.shape[:-1], self.bases, self.dimensions)) * self.scale
         path = jnp.einsum("tb,...bd->...td", self.basis(phase, derivative), matrix, precision="highest")
@@ -83,8 +84,10 @@ class ProMP:
             path = path + jnp.asarray(self.start, path.dtype)
         return path
 
-    def fit(self, trajectories: np.ndarray, ridge: float = 1e-6) -> np.ndarray:
-        """Weights [..., D] of trajectories [..., T, dimensions] by ridge regression, in double precision."""
+    def fit(
+        self, trajectories: Float[np.ndarray, "*batch time dimension"], ridge: float = 1e-6
+    ) -> Float[np.ndarray, "*batch weight"]:
+        """Weights of trajectories by ridge regression, in double precision."""
         trajectories = np.asarray(trajectories, np.float64)
         with jax.enable_x64(True):
             basis = np.asarray(self.basis(jnp.linspace(0.0, 1.0, trajectories.shape[-2])))
@@ -95,6 +98,8 @@ class ProMP:
 
 
 @partial(jax.jit, static_argnames=("promp", "steps"))
-def rollout(promp: ProMP, weights: Array, steps: int | None = None) -> Array:
+def rollout(
+    promp: ProMP, weights: Float[Array, "*batch weight"], steps: int | None = None
+) -> Float[Array, "*batch time dimension"]:
     """`promp.rollout`, compiled."""
     return promp.rollout(weights, steps)
