@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Annotated, Any, Union
 
 import tyro
@@ -129,14 +130,17 @@ def _parsed(words: list[str], commands: dict[str, Any], defaults: dict[str, Any]
 def _sentence(boxes: str, words: list[str]) -> str:
     """The first statement of the parser's boxes, the option that it finds most similar, and where to read on."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", boxes)
-    inside = [line.strip(" │|\n") for line in plain.splitlines() if line.strip().startswith(("│", "|"))]
-    first: list[str] = []
-    for line in inside:
-        if set(line) <= set("─-"):
-            break
-        first.append(line)
+    lines = [line.strip(" │") for line in plain.splitlines()]
+    parts = [list(part) for rule, part in groupby(lines, _is_rule) if not rule]
+    # Where the output cannot show boxes, the title is a part of its own.
+    first, *others = parts if plain.startswith("╭") else parts[1:] or [[]]
     statement = re.sub(r"\s+", " ", " ".join(first)).strip(" .") or "these options are not understood"
-    if similar := [line.split()[0] for line in inside[len(first) :] if line.startswith("--")]:
+    if similar := [line.split()[0] for part in others for line in part if line.startswith("--")]:
         statement += f" (did you mean {similar[0]}?)"
     command = " ".join(["vigor", *words[:1]]) if words and words[0] in COMMANDS else "vigor"
     return f"{statement[0].lower()}{statement[1:]}; see {command} --help"
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line of the parser's boxes is a border, with or without a title."""
+    return line.startswith("╭") or not re.search(r"\w", line)
