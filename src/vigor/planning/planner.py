@@ -170,7 +170,11 @@ def keep(made: Plans, folder: Path) -> Path:
 
 def checked(task: Task, contexts: Any) -> np.ndarray:
     """Contexts [n, C] of a task, or a sentence about what is wrong with them."""
-    contexts = numbers(np.atleast_2d(np.asarray(contexts)), 2, "the contexts")
+    try:
+        contexts = np.atleast_2d(np.asarray(contexts))
+    except ValueError:
+        raise UserError("the contexts must be rows of as many numbers each") from None
+    contexts = numbers(contexts, 2, "the contexts")
     if contexts.shape[1] != task.context_dimension:
         names = ", ".join(task.context_names)
         raise UserError(
