@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vigor.api import Run, load, resume, train
     from vigor.basics.errors import UserError
     from vigor.demonstrations.dataset import Demonstrations
+    from vigor.motion import descriptors, kinematics
     from vigor.motion.promp import ProMP
     from vigor.motion.robots import Robot
     from vigor.motion.shapes import Box, Sphere
@@ -38,6 +39,8 @@ _HOMES = {
     "vigor.tasks.task": ("Arm", "Display", "Judge", "Region", "Source", "Task"),
 }
 """Modules of the public names; each is imported when one of its names is first used, so that `import vigor` is fast."""
+_MODULES = {"descriptors": "vigor.motion.descriptors", "kinematics": "vigor.motion.kinematics"}
+"""Modules that are public themselves: parts for tasks of one's own."""
 
 __all__ = [
     "Arm",
@@ -58,6 +61,8 @@ __all__ = [
     "Trajectory",
     "UserError",
     "__version__",
+    "descriptors",
+    "kinematics",
     "load",
     "load_task",
     "preset",
@@ -67,6 +72,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     for module, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(module), name)

@@ -2,8 +2,10 @@
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from html import escape
@@ -25,21 +27,19 @@ from vigor.planning.planner import Planner
 from vigor.planning.plans import Plans
 from vigor.reports.run import draw
 from vigor.reports.terminal import progress_bar
+from vigor.runs import presets
 from vigor.runs import run as runs
-from vigor.runs.presets import Preset, preset, seen_through
+from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup
-from vigor.tasks import Task, load_task
+from vigor.tasks import TASKS, Task, load_task
+from vigor.tasks.check import check
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """A finished run in its folder: what it learned, and plans for contexts that it never saw."""
+    """A run in its folder: what it has learned, and plans for contexts that it never saw. See `train` and `load`."""
 
-    def __init__(self, folder: str | Path, task: Task | str | None = None) -> None:
-        """Open a run. task: the task itself, or where it is, if the run's own cannot be loaded."""
-        self.folder = Path(folder)
-        self.setup, self.task, self.policies = _opened(self.folder, task)
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-
+    folder: Path
     setup: Setup
     """Everything needed to repeat the run."""
     task: Task
@@ -83,7 +83,7 @@ class Run:
         """Ranked solutions for contexts [n, C], or for one [C]; nothing is trained.
 
         avoid: shapes that no link may enter; seconds: duration of the movements, for the robot's velocity limits;
-        samples: further movements that are drawn for each context.
+        samples: further movements that are drawn for each context; every: see `planner`.
         """
         limits = constraints.of_task(self.task, tuple(avoid), seconds)
         return self.planner(every).plan(contexts, limits, samples, seed)
@@ -104,16 +104,23 @@ class Run:
         """Copy the run into a new folder; returns the run there."""
         runs.claim(Path(folder))
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
-        return Run(folder, self.task)
+        return load(folder, self.task)
+
+    @property
+    def _parts(self) -> dict[str, dict[str, Any]]:
+        """Figures of training and test contexts, if there are such and the run has finished."""
+        finished = (self.folder / runs.RESULT).exists()
+        return {name: self.result[name] for name in ("train", "test") if self.result[name]} if finished else {}
 
     def __repr__(self) -> str:
-        part = self.result["test"] or self.result["train"]
-        figures = f"success {part['success_best']:.3f} (best), {part['success_mixture']:.3f} (mixture)"
+        figures = "not finished"
+        for part in self._parts.values():  # Those of the test contexts, if there are any.
+            figures = f"success {part['success_best']:.3f} (best), {part['success_mixture']:.3f} (mixture)"
         return f"Run({self.task.name}, {self.setup.method}, seed {self.setup.seed}: {figures})"
 
     def _repr_html_(self) -> str:
         names = {"success_best": "success, best component", "success_mixture": "success, mixture"}
-        parts = {name: self.result[name] for name in ("train", "test") if self.result[name]}
+        parts = self._parts
         head = "".join(f"<th>{name} ({len(part['contexts'])} contexts)</th>" for name, part in parts.items())
         rows = "".join(
             f"<tr><td>{label}</td>" + "".join(f"<td>{part[name]:.3f}</td>" for part in parts.values()) + "</tr>"
@@ -122,13 +129,16 @@ class Run:
         return f"<p>{escape(repr(self))}</p><table><tr><th></th>{head}</tr>{rows}</table>"
 
 
-def _opened(folder: Path, task: Task | str | None) -> tuple[Setup, Task, Learned]:
-    return runs.load_policies(folder, task)
-
-
 def load(folder: str | Path, task: Task | str | None = None) -> Run:
     """The run in a folder. task: the task itself, or where it is, if the run's own cannot be loaded."""
-    return Run(folder, task)
+    return Run(Path(folder), *runs.load_policies(Path(folder), task))
+
+
+def resume(folder: str | Path, task: Task | str | None = None, progress: bool = True) -> Run:
+    """Continue a run that was stopped; a finished one is opened."""
+    with progress_bar() if progress else nullcontext(lambda step: None) as show:
+        runs.resume(Path(folder), show, task)
+    return load(folder, task)
 
 
 def train(
@@ -146,81 +156,61 @@ def train(
     out: str | Path | None = None,
     progress: bool = True,
     settings: Any = None,
+    command: str = "",
     **changes: Any,
 ) -> Run:
     """Learn from demonstrations: a mixture of movements for every training and test context.
 
     task: a task, its name, or path/to/file.py:NAME; demonstrations: a set, the folder of one, or the task's own;
-    test_contexts: how many, or their values [n, C]; out: a new folder for the run, otherwise it is kept as long as the
-    `Run` lives; progress: show it; settings: those of the method, instead of the preset's; changes: single settings by
-    name, for instance iterations=50.
+    train_contexts, demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out:
+    a new folder for the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of the
+    method, instead of the preset's; command: the words that began the run, if any; changes: single settings by name,
+    for instance iterations=50.
     """
     task = load_task(task)
-    setup = setup_of(
-        task,
-        demonstrations if isinstance(demonstrations, str | Path) else None,
-        method=method,
-        preset_name=preset,
-        train_contexts=train_contexts,
-        test_contexts=test_contexts,
-        demos_per_context=demos_per_context,
-        descriptors=descriptors,
-        raw=raw,
-        seed=seed,
-        settings=settings,
-        changes=changes,
-    )
-    data = demonstrations if isinstance(demonstrations, Demonstrations) else None
-    temporary = tempfile.TemporaryDirectory(prefix="vigor-") if out is None else None
-    folder = Path(temporary.name) / "run" if temporary is not None else Path(str(out))
-    with progress_bar() if progress else nullcontext(lambda step: None) as show:
-        runs.train(setup, folder, show, task, data)
-    made = Run(folder, task)
-    made._temporary = temporary
-    return made
-
-
-def setup_of(
-    task: Task,
-    demos: str | Path | None = None,
-    *,
-    method: str = "vigor",
-    preset_name: Preset = "default",
-    train_contexts: int = 6,
-    test_contexts: Any = 6,
-    demos_per_context: int | None = None,
-    descriptors: str = "geometric",
-    raw: bool = False,
-    seed: int = 0,
-    settings: Any = None,
-    changes: dict[str, Any] | None = None,
-    command: str = "",
-) -> Setup:
-    """The setup of a run of a task, with the preset's settings and changes to some of them."""
-    settings = preset(task, preset_name, method) if settings is None else settings
-    if not isinstance(test_contexts, int):
-        values = np.asarray(test_contexts, float)
-        if values.ndim != 2 or values.shape[1] != task.context_dimension:
-            raise UserError(f"the test contexts must be numbers [n, {task.context_dimension}]")
-        test_contexts = tuple(tuple(row) for row in values.tolist())
-    return Setup(
+    _check_own(task)
+    given = demonstrations if isinstance(demonstrations, Demonstrations) else None
+    settings = presets.preset(task, preset, method) if settings is None else settings
+    setup = Setup(
         task=task.origin or task.name,
-        demos=None if demos is None else str(Path(demos).resolve()),
+        demos=None if demonstrations is None or given is not None else str(Path(str(demonstrations)).resolve()),
         method=method,
         seed=seed,
         train_contexts=train_contexts,
-        test_contexts=test_contexts,
+        test_contexts=_test_contexts(test_contexts),
         demos_per_context=task.source.per_context if demos_per_context is None else demos_per_context,
         descriptors=descriptors,
         raw=raw,
-        settings=with_values(seen_through(descriptors, settings), **(changes or {})),
+        settings=with_values(presets.seen_through(descriptors, settings), **changes),
         command=command,
         date=datetime.now().astimezone().isoformat(timespec="seconds"),
     )
+    folder = Path(tempfile.mkdtemp(prefix="vigor-") if out is None else out)
+    try:
+        with progress_bar() if progress else nullcontext(lambda step: None) as show:
+            runs.train(setup, folder, show, task, given)
+        run = load(folder, task)
+    except BaseException:
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if out is None:
+        weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return run
 
 
-def resume(folder: str | Path, task: Task | str | None = None, progress: bool = True) -> Run:
-    """Continue a run that was stopped; a finished one is opened."""
-    with progress_bar() if progress else nullcontext(lambda step: None) as show:
-        runs.resume(Path(folder), show, task)
-    return Run(folder, task)
+def _check_own(task: Task) -> None:
+    """Refuse a task of the user's own with mistakes, or with the name of another task."""
+    if task.origin:  # It was checked when it was loaded.
+        return
+    if task.name not in TASKS:
+        check(task)
+    elif load_task(task.name) is not task:
+        raise UserError(f"{task.name} comes with the package; give your task a name of its own")
+
+
+def _test_contexts(given: Any) -> int | tuple[tuple[float, ...], ...]:
+    """Number of test contexts, or their values [n][C]."""
+    if isinstance(given, int | np.integer):
+        return int(given)
+    return tuple(tuple(row) for row in dataset.numbers(given, 2, "the test contexts").tolist())

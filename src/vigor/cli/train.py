@@ -95,15 +95,13 @@ class Train:
 
     def _train(self, folder: Path, words: list[str]) -> Any:
         from vigor import api
-        from vigor.reports.terminal import progress_bar
-        from vigor.runs import run
         from vigor.tasks import load_task
 
         task, test = load_task(self.task), self.test_contexts
         contexts = (
             test if self.test_contexts_file is None else read_contexts(self.test_contexts_file, task.context_dimension)
         )
-        setup = api.setup_of(
+        return api.train(
             task,
             self.demos,
             method=self.method,
@@ -113,12 +111,10 @@ class Train:
             descriptors=self.descriptors,
             raw=self.raw,
             seed=self.seed,
+            out=folder,
             settings=self.settings,
             command=shlex.join(["vigor", *words]),
         )
-        with progress_bar() as show:
-            run.train(setup, folder, show, task)
-        return api.Run(folder, task)
 
 
 def for_method(words: list[str]) -> type[Train]:

@@ -31,7 +31,7 @@ class Versatility:
     """Entropy of the distinct solutions among successful samples, over the logarithm of the number of components."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Figures of every component of every context; training contexts come first."""
 
@@ -70,6 +70,10 @@ class Evaluation:
                 )
             ],
         }
+
+    def __repr__(self) -> str:
+        best, mixture = self.success.max(axis=1).mean(), (self.weights * self.success).sum(axis=1).mean()
+        return f"Evaluation({len(self.success)} contexts: success {best:.3f} (best), {mixture:.3f} (mixture))"
 
     @property
     def train(self) -> dict[str, Any]:

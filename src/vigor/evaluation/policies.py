@@ -71,7 +71,7 @@ def _sample(keys: jax.Array, mixtures: Mixture, samples: int) -> jax.Array:
     return jax.vmap(partial(mixture.sample_components, samples=samples))(keys, mixtures)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policies:
     """One mixture over ProMP weights per context; training contexts come first."""
 
@@ -95,6 +95,9 @@ class Policies:
     def components(self) -> int:
         return self.mixtures.means.shape[1]
 
+    def __repr__(self) -> str:
+        return _words(self)
+
     def fits(self, task: Task) -> bool:
         return self.mixtures.means.shape[2] == task.promp.weights and self.contexts.shape[1] == task.context_dimension
 
@@ -109,7 +112,7 @@ class Policies:
         files.write_arrays(path, {"contexts": self.contexts, "training": np.asarray(self.training), **arrays})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StepPolicies:
     """One actor for all contexts; training contexts come first."""
 
@@ -127,6 +130,9 @@ class StepPolicies:
     def components(self) -> int:
         return self.actor.components if self.actor.hold_component else 1
 
+    def __repr__(self) -> str:
+        return _words(self)
+
     def fits(self, task: Task) -> bool:
         return self.contexts.shape[1] == task.context_dimension and actors.fits(task, self.actor)
 
@@ -138,6 +144,12 @@ class StepPolicies:
     def save(self, path: Path) -> None:
         known = {"contexts": self.contexts, "training": np.asarray(self.training)}
         files.write_arrays(path, known | actors.to_arrays(self.actor))
+
+
+def _words(learned: Learned) -> str:
+    """Policies in short."""
+    counts = f"{learned.training} training contexts of {len(learned.contexts)}, {learned.components} components each"
+    return f"{type(learned).__name__}({counts})"
 
 
 def of(contexts: np.ndarray, training: int, learned: Mixture | Actor) -> Learned:

@@ -12,7 +12,7 @@ LARGEST = 1e6
 """No limit may be beyond, but for joints that turn without end: margins are computed in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """Limits of an arm, by joint."""
 
@@ -45,6 +45,19 @@ class Robot:
                 )
         if not 0 <= self.thickness <= LARGEST:
             raise UserError(f"the links of {self.name} cannot have the radius {self.thickness}")
+
+    @staticmethod
+    def from_urdf(
+        path: str | Path, joints: Sequence[str] = (), acceleration: float | None = None, thickness: float = 0.0
+    ) -> "Robot":
+        """The limits that a URDF file gives, of the named joints or of all that move by themselves.
+
+        acceleration: largest of every joint, which a URDF file cannot say; thickness: radius of the links, in metres.
+        """
+        return from_urdf(Path(path), joints, acceleration, thickness)
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name}, {len(self.joints)} joints)"
 
 
 def from_urdf(

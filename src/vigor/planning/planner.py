@@ -71,7 +71,7 @@ def replay(
     return mixtures, rewards[-1]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Planner:
     """A finished run, ready to plan with. Plans for as many contexts as before need no new compilation."""
 
@@ -82,6 +82,10 @@ class Planner:
     ensembles: Any
     """[iteration, network, ...]"""
     folder: Path
+
+    def __repr__(self) -> str:
+        iterations = jax.tree.leaves(self.ensembles)[0].shape[0]
+        return f"Planner({self.task.name}, {iterations} ensembles)"
 
     def plan(self, contexts: Any, limits: Constraints | None = None, samples: int = 0, seed: int = 0) -> Plans:
         """Ranked solutions for contexts [n, C], or for one [C].

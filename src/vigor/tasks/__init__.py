@@ -4,7 +4,6 @@ import ast
 import importlib
 import sys
 import warnings
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -112,7 +111,7 @@ def _own(path: str, name: str, content: str, within: str | None) -> Task:
         check(task)
     except UserError as error:
         raise UserError(f"{name} in {path}: {error}") from None
-    return replace(task, origin=f"{Path(path).resolve()}:{name}", digest=content)
+    return task.with_origin(f"{Path(path).resolve()}:{name}", content)
 
 
 def _names(path: Path) -> str:

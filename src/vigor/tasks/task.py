@@ -105,7 +105,7 @@ class Source:
     """Number [n] of the group of each context [n, context]; training contexts are drawn evenly from all groups."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """A family of task configurations ("contexts"), and how movements in them are described.
 
@@ -138,14 +138,20 @@ class Task:
     settings: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     """Settings by preset and method, for instance {("default", "vigor"): {"samples": 50}}, where they differ from the
     method's own."""
-    origin: str = ""
-    """Reference of a task in a user's file, path/to/file.py:NAME, once it is loaded from there."""
-    digest: str = ""
+    origin: str = field(default="", init=False)
+    """Reference of a task in a user's file, path/to/file.py:NAME, as it was loaded from there; `dataclasses.replace`
+    leaves it out, since a task that was changed is in no file."""
+    digest: str = field(default="", init=False)
     """SHA-256 of that file as it was loaded."""
 
     @property
     def context_dimension(self) -> int:
+        """Numbers C of a context."""
         return len(self.context_names)
+
+    def __repr__(self) -> str:
+        promp = f"{self.promp.bases} bases for {self.promp.dimensions} dimensions"
+        return f"Task({self.name}, contexts of {self.context_dimension} numbers, movements of {promp})"
 
     def with_descriptors(self, name: str) -> "Task":
         """The same task seen through another of its descriptor sets; "geometric" is the task's own."""
@@ -154,7 +160,14 @@ class Task:
         if name not in self.other_descriptors:
             known = ", ".join(["geometric", *self.other_descriptors])
             raise UserError(f"{self.name} has no descriptors named {name!r}; it has {known}")
-        return replace(self, descriptors=self.other_descriptors[name])
+        return replace(self, descriptors=self.other_descriptors[name]).with_origin(self.origin, self.digest)
+
+    def with_origin(self, origin: str, digest: str) -> "Task":
+        """The same task, as it was loaded from a user's file."""
+        task = replace(self)
+        object.__setattr__(task, "origin", origin)
+        object.__setattr__(task, "digest", digest)
+        return task
 
     def motion(self, joints: Array, context: Array) -> Motion:
         """A trajectory [T, dimensions] in a context [context]."""
