@@ -1,0 +1,76 @@
+"""`vigor export`: files beside the plan, limits of another robot, and what is refused or warned of."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers import refused
+from vigor.cli import main as cli
+
+
+@pytest.fixture
+def plan(planned, tmp_path) -> Path:
+    """A plan of a test's own."""
+    return Path(shutil.copy(planned, tmp_path / "held.json"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("csv", "held_2_1.csv"), ("json", "held_2_1.trajectory.json"), ("ros2", "held_2_1.yaml"), ("mcap", "held_2_1")],
+)
+def test_it_is_written_beside_the_plan(plan, tmp_path, capsys, kind, name):
+    words = ["export", plan, "--format", kind, "--context", 2, "--rate", 10]
+    cli.main(list(map(str, words)))
+    assert (tmp_path / name).exists()
+    assert f"{tmp_path / name}: 31 samples, 3.00 s; no limits are known, give a --urdf\n" in capsys.readouterr().out
+    assert f"{name} exists already; choose another place" in refused(capsys, *words)
+
+
+def test_a_run_is_exported_with_the_limits_of_a_urdf(trained, tmp_path, capsys):
+    joint = '<joint name="{}" type="continuous"><limit velocity="0.1" effort="1"/></joint>'
+    (tmp_path / "xy.urdf").write_text(f"<robot name='xy'>{joint.format('x')}{joint.format('y')}</robot>")
+    robot = ["--urdf", "xy.urdf", "--acceleration", "1.0"]
+    cli.main(["export", str(trained), "--format", "csv", "--out", "moved.csv", *robot])
+    table = np.genfromtxt(tmp_path / "moved.csv", delimiter=",", names=True)
+    assert f"; slowed from 3.00 s to {table['time'][-1]:.2f} s by the velocity limit of " in capsys.readouterr().out
+    assert np.abs(table["x_velocity"]).max() <= 0.1
+    assert table["time"][-1] > 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--context", "3"], "--context must be from 1 to 2, not 3"),
+        (["--context", "0"], "--context must be from 1 to 2, not 0"),
+        (["--solution", "0"], "--solution must be from 1 to 2, not 0"),
+        (["--joints", "a"], "--joints and --acceleration belong to a robot that --urdf describes"),
+        (["--urdf", "no.urdf"], "no.urdf does not exist"),
+        (["--start-pose", "9", "9"], "move the robot there first"),
+        (["--rate", "0"], "rate"),
+        (["--seconds", "-1"], "seconds"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_writes_nothing(planned, tmp_path, capsys, words, said):
+    before = sorted(planned.parent.iterdir())
+    assert said in refused(capsys, "export", planned, "--format", "csv", *words)
+    assert sorted(planned.parent.iterdir()) == before
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_plan_is_refused(tmp_path, capsys):
+    assert "nothing.json does not exist" in refused(capsys, "export", "nothing.json", "--format", "csv")
+    assert f"{tmp_path} holds no run" in refused(capsys, "export", tmp_path, "--format", "csv")
+
+
+def test_what_is_predicted_to_fail_is_exported_with_a_warning(plan, tmp_path, capsys):
+    cli.main(["export", str(plan), "--format", "csv"])
+    assert capsys.readouterr().err == ""
+    read = json.loads(plan.read_text())
+    read["contexts"][0]["solutions"][0]["solves"] = False
+    plan.write_text(json.dumps(read))
+    cli.main(["export", str(plan), "--format", "csv", "--out", "again.csv"])
+    assert "this movement is predicted to fail" in capsys.readouterr().err
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "held_1_1.csv").read_text()

@@ -1,0 +1,22 @@
+"""`vigor show`: a figure of a plan or of a run's own contexts."""
+
+from helpers import refused
+from vigor.cli import main as cli
+
+
+def test_it_draws_a_plan_and_a_runs_own_contexts(planned, trained, tmp_path, capsys):
+    for number, drawn in enumerate((planned, trained)):
+        cli.main(["show", str(drawn), "--out", f"{number}.png"])
+        assert capsys.readouterr().out == f"{number}.png\n"
+        assert (tmp_path / f"{number}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bad_input_is_one_sentence_and_writes_nothing(planned, tmp_path, capsys):
+    for words, said in (
+        (["--out", "x.gif"], "--out must be a .png or .mp4 file, not x.gif"),
+        (["--out", "x.mp4"], "gate-and-obstacle has no films; draw a figure with --out F.png"),
+        (["--context", "3"], "--context must be from 1 to 2"),
+    ):
+        assert said in refused(capsys, "show", planned, *words)
+    assert "nowhere.json does not exist" in refused(capsys, "show", "nowhere.json")
+    assert not list(tmp_path.iterdir())
