@@ -8,9 +8,6 @@ import pytest
 from vigor.cli import main as cli
 from vigor.evaluation import policies
 
-KEEP_OUT = ("--keep-out", "sphere:0.8,0.9,0.1")
-"""Plans of two contexts with one keep-out and two samples are compiled once for all tests."""
-
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path, monkeypatch):
@@ -24,10 +21,16 @@ def contexts(trained) -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
-def planned(trained, contexts, tmp_path_factory) -> Path:
+def planning(contexts, tmp_path_factory) -> list[str]:
+    """Options of `vigor plan`; for two contexts, one keep-out and two samples everything is compiled once."""
+    file = tmp_path_factory.mktemp("contexts") / "new.csv"
+    np.savetxt(file, contexts, delimiter=";", fmt="%.17g", header="gate x;gate y;obstacle x;obstacle y", comments="")
+    return ["--contexts-file", str(file), "--keep-out", "sphere:0.8,0.9,0.1", "--samples", "2"]
+
+
+@pytest.fixture(scope="session")
+def planned(trained, planning, tmp_path_factory) -> Path:
     """A plan for two contexts, away from a sphere, with two samples of each."""
-    folder = tmp_path_factory.mktemp("planned")
-    np.savetxt(folder / "new.csv", contexts, delimiter=";", header="gate x;gate y;obstacle x;obstacle y", comments="")
-    words = ["plan", trained, "--contexts-file", folder / "new.csv", *KEEP_OUT, "--samples", 2]
-    cli.main([*map(str, words), "--out", str(folder / "plan.json")])
-    return folder / "plan.json"
+    path = tmp_path_factory.mktemp("planned") / "plan.json"
+    cli.main(["plan", str(trained), *planning, "--out", str(path)])
+    return path

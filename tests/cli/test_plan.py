@@ -11,21 +11,18 @@ from vigor.cli import main as cli
 from vigor.motion.shapes import Sphere
 from vigor.planning.plans import Plans
 
-KEEP_OUT = ("--keep-out", "sphere:0.8,0.9,0.1")
-"""Plans of two contexts with one keep-out and two samples are compiled once for all tests."""
-
 
 def test_plans_are_written_with_a_figure(planned, contexts):
     plans = Plans.load(planned)
     assert plans.constraints.keep_out == (Sphere((0.8, 0.9), 0.1),)
-    np.testing.assert_allclose([plan.context for plan in plans], contexts, rtol=1e-15)
+    np.testing.assert_array_equal([plan.context for plan in plans], contexts)
     assert [len(plan.samples) for plan in plans] == [2, 2]
     assert planned.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_contexts_come_as_a_table_or_as_an_array(trained, planned, contexts, tmp_path, capsys):
+def test_contexts_come_as_a_table_or_as_an_array(trained, planned, planning, contexts, tmp_path, capsys):
     np.save("new.npy", contexts)
-    cli.main(["plan", str(trained), "--contexts-file", "new.npy", *KEEP_OUT, "--samples", "2", "--out", "plan.json"])
+    cli.main(["plan", str(trained), *planning, "--contexts-file", "new.npy", "--out", "plan.json"])
     assert json.loads((tmp_path / "plan.json").read_text()) == json.loads(planned.read_text())
     output = capsys.readouterr().out
     assert "2 of 2 contexts have a solution that holds" in output
@@ -33,8 +30,8 @@ def test_contexts_come_as_a_table_or_as_an_array(trained, planned, contexts, tmp
     assert max(map(len, output.splitlines())) <= 80
 
 
-def test_the_exit_code_is_3_where_nothing_holds(trained, contexts, tmp_path, capsys):
-    words = [str(trained), "--contexts-file", "new.npy", *KEEP_OUT, "--samples", "2", "--out"]
+def test_the_exit_code_is_3_where_nothing_holds(trained, planning, contexts, tmp_path, capsys):
+    words = [str(trained), *planning, "--contexts-file", "new.npy", "--out"]
     np.save("new.npy", contexts + np.array([[9.0], [0.0]]))
     cli.main(["plan", *words, "one.json"])
     assert "1 of 2 contexts have a solution that holds" in capsys.readouterr().out
@@ -49,11 +46,10 @@ def test_the_exit_code_is_3_where_nothing_holds(trained, contexts, tmp_path, cap
     assert len(Plans.load(tmp_path / "none.json")) == 2, "they are written all the same"
 
 
-def test_without_a_place_plans_are_kept_in_the_run(trained, contexts, tmp_path, capsys):
+def test_without_a_place_plans_are_kept_in_the_run(trained, planning, tmp_path, capsys):
     folder = shutil.copytree(trained, tmp_path / "run")
-    np.save("new.npy", contexts)
     for number in (1, 2):
-        cli.main(["plan", str(folder), "--contexts-file", "new.npy", *KEEP_OUT, "--samples", "2"])
+        cli.main(["plan", str(folder), *planning])
         made = [str(folder / "plans" / f"{number}{ending}") for ending in (".json", ".png")]
         assert capsys.readouterr().out.splitlines()[-2:] == made
     assert len(list((folder / "plans").iterdir())) == 4
