@@ -16,7 +16,7 @@ def damped_least_squares(
     aim: Float[Array, " space"],
     lower: Float[Array, " joint"],
     upper: Float[Array, " joint"],
-    damping: float,
+    damping: float | Float[Array, ""],
     steps: int,
 ) -> Float[Array, " joint"]:
     """Joints near those given, with a point of the arm at an aim, or as close as the limits let it.
