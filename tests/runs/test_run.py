@@ -22,7 +22,6 @@ from vigor.basics.settings import with_values
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import policies
 from vigor.learning.algorithm import VigorSettings
-from vigor.reports.run import draw
 from vigor.runs import run
 from vigor.runs.setup import Setup
 from vigor.tasks import load_task
@@ -168,13 +167,6 @@ def test_a_finished_run_is_left_as_it_is(alone):
     before = (alone / "result.json").stat().st_mtime_ns
     assert run.resume(alone) == json.loads((alone / "result.json").read_text())
     assert (alone / "result.json").stat().st_mtime_ns == before
-
-
-def test_an_unfinished_run_is_not_drawn(alone, tmp_path):
-    folder = copy_of(alone, tmp_path / "run", *BEGUN, "policies.npz", "metrics.jsonl")
-    with pytest.raises(UserError, match="has not finished"):
-        draw(folder, POINT)
-    assert not (folder / "figures").exists()
 
 
 def test_other_demonstrations_elsewhere_do_not_matter_to_a_run(alone, tmp_path):

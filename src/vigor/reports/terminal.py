@@ -135,7 +135,7 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
         table.add_column(name, justify="left" if name == "values" else "right")
     for i, context in enumerate(summary.contexts):
         table.add_row(
-            str(context),
+            str(context + 1),
             " ".join(f"{value:.2f}" for value in shown.contexts[context]),
             str(summary.counts[i]),
             f"{summary.success[i]:.2f}",
