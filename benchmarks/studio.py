@@ -21,13 +21,13 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from studio_page import Hand, browser, studio
-from vigor.studio import stage
 from vigor.tasks import TASKS, load_task
+from vigor.tasks.stage import load_stage
 
 AWAY = {"planar-reacher": (-1.5, 2.0, 0.0), "panda-reacher": (-0.15, 0.2, 0.1), "box-pusher": (-0.05, 0.1, 0.0)}
 """Where the robot is dragged to from where it starts."""
 SECONDS = 6.0
-"""Of dragging, to and fro."""
+"""Duration of dragging to and fro."""
 
 
 class Listener:
@@ -60,7 +60,7 @@ class Listener:
 
 def rate(name: str, folder: Path) -> tuple[float, float]:
     """Updates a second while the robot is dragged to and fro, and the time between two that 95% keep to, in seconds."""
-    robot = stage.load(load_task(name))
+    robot = load_stage(load_task(name))
     points = robot.picture().points
     number = robot.grips[-1] % len(points)
     with studio(name, folder) as (url, _), browser(url) as page:
@@ -80,7 +80,7 @@ def rate(name: str, folder: Path) -> tuple[float, float]:
 
 def plans(folder: Path, count: int = 5) -> list[float]:
     """Seconds from letting go of a dragged target to the plans on the page."""
-    robot = stage.load(load_task("planar-reacher"))
+    robot = load_stage(load_task("planar-reacher"))
     taken = []
     with studio("planar-reacher", folder) as (url, _), browser(url) as page:
         hand = Hand(page, robot.view)

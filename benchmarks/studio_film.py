@@ -19,8 +19,8 @@ from playwright.sync_api import Page
 from studio_page import Hand, browser, studio
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
-from vigor.studio import stage
 from vigor.tasks import load_task
+from vigor.tasks.stage import load_stage
 
 SIZE = (1000, 560)
 SHOWN = (750, 420)
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("path", type=Path, help="of the moving picture, a .gif")
     path = parser.parse_args().path
     task = load_task("planar-reacher")
-    robot = stage.load(task)
+    robot = load_stage(task)
     with tempfile.TemporaryDirectory() as folder:
         demonstrations.save(
             recordings.generate(task, seed=0, contexts=4, per_context=4), Path(folder) / "demonstrations"

@@ -14,10 +14,16 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from vigor.studio.stage import View
+from vigor.tasks.stage import View
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+SELDOM = """
+const draw = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), 300);
+window.cancelAnimationFrame = clearTimeout;
+"""
+"""Script that has a page drawn three times a second at most."""
 
 
 @contextmanager
@@ -38,11 +44,17 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 
 
 @contextmanager
-def browser(url: str, size: tuple[int, int] = (1100, 700)) -> Iterator[Page]:
-    """Open an address in chromium, and wait until it shows the studio."""
+def browser(url: str, size: tuple[int, int] = (1100, 700), seldom: bool = False) -> Iterator[Page]:
+    """Open an address in chromium, and wait until it shows the studio.
+
+    seldom: draw it three times a second at most; without a graphics card drawing takes more time than anything else.
+    """
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
         page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
+        if seldom:
+            page.add_init_script(SELDOM)
         try:
             open_studio(page, url)
             yield page
@@ -83,7 +95,9 @@ class Hand:
     def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
         self.page.mouse.move(*self.pixel(places[0]))
+        self._see()
         self.page.mouse.down()
+        self._see()
         for begin, end in pairwise(places):
             began = time.monotonic()
             while (share := (time.monotonic() - began) / seconds) < 1:
@@ -92,6 +106,10 @@ class Hand:
             self.page.mouse.move(*self.pixel(end))
         self.page.wait_for_timeout(1000 * hold)
         self.page.mouse.up()
+
+    def _see(self) -> None:
+        """Wait until the page was drawn again, so that it knows what is under the mouse."""
+        self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()

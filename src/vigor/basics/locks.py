@@ -23,3 +23,14 @@ def drop(lock: FileLock) -> None:
     with suppress(OSError):
         Path(lock.lock_file).unlink()
     lock.release()
+
+
+def held(path: Path) -> bool:
+    """Whether a process holds the lock of a file."""
+    if not path.exists():
+        return False
+    lock = take(path)
+    if lock is None:
+        return True
+    drop(lock)
+    return False

@@ -1,29 +1,31 @@
 """`vigor studio`: serves a session to browsers until it is interrupted."""
 
-import fcntl
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from vigor.basics import locks
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.demonstrations import dataset as demonstrations
-from vigor.studio import guard, problems, stage
+from vigor.studio import guard, messages
 from vigor.tasks import load_task
+from vigor.tasks.stage import load_stage
 
 RATE = 50
 """Times a second that the robot moves."""
 LOCK = "studio.lock"
-"""In the folder that is served, and locked meanwhile."""
+"""Lock of the folder that is served."""
 WATCH = 0.5
 """Seconds from one look at a run to the next."""
 
 
-def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> None:
-    """Serve until Ctrl-C or a termination; see `vigor studio --help`."""
+def serve(task: str, out: Path | None, demos: Path | None, host: str, port: int) -> None:
+    """Serve until Ctrl-C or a termination; see `vigor studio --help`. out: `studio/TASK` if None."""
     try:
         import viser
     except ImportError:
@@ -37,10 +39,11 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
             """Any page could ask viser to publish the studio through a server of its makers; not this one."""
 
     known = load_task(task)
-    stage.check(known)  # Before there is a folder.
+    stage = load_stage(known)  # Before there is a folder.
     imported = None if demos is None else demonstrations.load(demos, known)
-    with guard.bind(host, port) as listening, _claim(out):
-        session = Session(known, out, imported)
+    out = Path("studio") / known.name if out is None else out
+    with guard.bind(host, port) as listening, _claimed(out):
+        session = Session(stage, out, imported)
         try:
             watchman = guard.guard_for(host)
             with guard.guarded(listening, watchman):
@@ -56,19 +59,20 @@ def serve(task: str, out: Path, demos: Path | None, host: str, port: int) -> Non
             session.close()
 
 
-def _claim(folder: Path) -> BinaryIO:
-    """A file that locks a folder as long as it is open: two studios would write over each other's demonstrations."""
+@contextmanager
+def _claimed(folder: Path) -> Iterator[None]:
+    """Lock a folder: two studios would write over each other's demonstrations."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / LOCK).open("ab")
+        lock = locks.take(folder / LOCK)
     except OSError as error:
         raise UserError(f"{folder} cannot be written to: {error.strerror}; choose another --out") from None
+    if lock is None:
+        raise UserError(f"another studio is open in {folder}; use that one or choose another --out")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise UserError(f"another studio is open in {folder}; use that one or choose another --out") from None
-    return file
+        yield
+    finally:
+        locks.drop(lock)
 
 
 def _run(session: Any, scene: Any, panel: Any) -> None:
@@ -87,25 +91,25 @@ def _run(session: Any, scene: Any, panel: Any) -> None:
     slow.join()
 
 
-def _watch(ended: threading.Event, session: Any, scene: Any, panel: Any) -> None:
+def _watch(ended: threading.Event, session: Any, scene: Any, panel: Any, pause: float = WATCH) -> None:
     """Look at the run now and then, and draw again what has changed."""
-    seen, due = -1, 0.0
+    shared, seen, due = session.shared, -1, 0.0
     while not ended.wait(0.05):
         if time.monotonic() >= due:
-            due = time.monotonic() + WATCH
-            _try(session.watch, session)
-        if session.changes != seen:
-            seen = session.changes
-            _try(scene.draw_traces, session)
-            _try(panel.refresh, session)
+            due = time.monotonic() + pause
+            _try(session.watch, shared)
+        if shared.changes != seen:
+            seen = shared.changes
+            _try(scene.draw_traces, shared)
+            _try(panel.refresh, shared)
 
 
-def _try(action: Callable[[], None], session: Any) -> None:
-    """Do something; what goes wrong is said on the page, which goes on."""
+def _try(action: Callable[[], None], shared: Any) -> None:
+    """Do something; an error is told on the page, which goes on."""
     try:
         action()
     except Exception as error:
-        said = problems.sentence(error)
-        if said != session.notice:  # Said once, though it may go wrong again and again.
-            problems.print_unexpected(error)
-            session.notice = said
+        sentence = messages.sentence(error)
+        if sentence != shared.notice:  # Told once, though it may happen again and again.
+            messages.print_unexpected(error)
+            shared.notice = sentence

@@ -1,203 +1,76 @@
-"""Training in a process of its own, which the studio starts, stops, resumes and watches through the files it writes."""
-
-import fcntl
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+"""The part of a session that learns: starts runs, and shows what the latest has learned so far."""
 
 import numpy as np
 
-from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.runs import run
+from vigor.evaluation import policies
+from vigor.studio import incoming
+from vigor.studio.library import Library
+from vigor.studio.shared import Shared, Trace
+from vigor.studio.trainer import Progress, Trainer
 
-NICE = 10
-"""How far training gives way to the studio, so that the page stays responsive."""
-PATIENCE = 20.0
-"""Seconds that a stopped run has to write its checkpoint when the studio ends."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where the latest run stands."""
-
-    folder: Path
-    running: bool
-    stopping: bool
-    """It runs, and was asked to stop."""
-    finished: bool
-    iterations: int
-    """That it is to make."""
-    metrics: tuple[dict[str, Any], ...]
-    """Its evaluations so far, see `run`."""
-    problem: str | None
-    """Why it ended early, if nobody stopped it."""
-
-    @property
-    def iteration(self) -> int:
-        return self.metrics[-1]["iteration"] if self.metrics else 0
+ITERATIONS = (10, 1000)
+"""Least and most iterations of a run."""
 
 
-class Learner:
-    """The runs in a folder, numbered; at most one of them is trained at a time.
+class Learning:
+    """Runs that learn from what the library holds, from imported demonstrations, or from the task's own."""
 
-    A run's process writes its own log and outlives a studio that is killed. It holds a lock on `N.pid`, inherited from
-    the studio that started it; by this lock the next studio knows that the run is under way.
-    """
+    def __init__(self, shared: Shared, trainer: Trainer, library: Library, imported: Demonstrations | None) -> None:
+        self.trainer, self.imported = trainer, imported
+        self.progress: Progress | None = None
+        self._shared, self._library = shared, library
+        self._policies: policies.Learned | None = None
 
-    def __init__(self, task: str, folder: Path) -> None:
-        self._task, self._folder = task, folder
-        self._process: subprocess.Popen[bytes] | None = None
-        """None for a run that another studio has started."""
-        self._stopping = False
-        self._lines = 0
-        """Of the log, before this process."""
-        numbers = [
-            int(path.stem) for path in folder.glob("*") if path.stem.isdecimal() and (path.is_dir() or _held(path))
-        ]
-        self._number = max(numbers, default=0)
-        found = task
-        with suppress(UserError):  # A run that has just begun, or is damaged, does not tell.
-            found = run.load_setup(self._run).task
-        if found != task:
-            raise UserError(f"{folder} holds runs of {found}, not of {task}; choose that task or another --out")
-
-    @property
-    def running(self) -> bool:
-        """A process trains; one that only draws its report has finished."""
-        return _held(self._pid) and not (self._run / run.RESULT).exists()
-
-    @property
-    def _run(self) -> Path:
-        return self._folder / str(self._number)
-
-    def start(self, shown: Demonstrations | None, contexts: np.ndarray, iterations: int) -> None:
-        """Learn from a set, or from the task's own; further contexts [n, C] are learned for as well.
-
-        The set is copied beside the run, so that recording can go on.
-        """
-        if self.running:
-            raise UserError("a run is under way; stop it first")
-        number = self._number + 1
-        test = self._folder / f"{number}-contexts.npz"
-        files.write_arrays(test, {"contexts": contexts})
-        out = self._folder / str(number)
-        options = ["--iterations", str(iterations), "--test-contexts-file", str(test), "--out", str(out)]
-        if shown is not None:
-            copy = self._folder / f"{number}-demonstrations"
-            demonstrations.replace(shown, copy)
-            train, per = demonstrations.choice(shown)
-            options += ["--demos", str(copy), "--train-contexts", str(train), "--demos-per-context", str(per)]
-        self._number = number
-        self._launch(["train", self._task, *options])
-
-    def resume(self) -> None:
-        if self.running:
-            raise UserError("the run is under way already")
-        if not (self._run / run.CONFIG).exists() or (self._run / run.RESULT).exists():
-            raise UserError("there is no run to resume; start one")
-        self._launch(["train", "--resume", str(self._run)])
-
-    def _launch(self, arguments: list[str]) -> None:
-        self._stopping, self._lines = False, len(_read(self._log).splitlines())
-        with self._log.open("ab") as log, self._pid.open("w") as pid:
-            fcntl.flock(pid, fcntl.LOCK_EX)  # For as long as the run, too, has the file open.
-            command = [sys.executable, "-m", "vigor", *arguments]
-            # Its own group: Ctrl-C in the terminal ends the studio, which then stops the run by itself.
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, process_group=0, pass_fds=(pid.fileno(),))
-            pid.write(str(self._process.pid))
-        priority = min(19, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
-        os.setpriority(os.PRIO_PROCESS, self._process.pid, priority)
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / f"{self._number}.log"
-
-    @property
-    def _pid(self) -> Path:
-        return self._folder / f"{self._number}.pid"
+    def start(self, source: str, iterations: int) -> None:
+        """Start a run on what was `recorded`, what was `imported`, or the task's `own` demonstrations."""
+        learned_from = {"recorded": self._library.current, "imported": self.imported}.get(source)
+        if learned_from is None and source != "own":
+            raise UserError("record a demonstration first, or learn from the task's own")
+        bounded = incoming.whole(iterations, *ITERATIONS)
+        if bounded is None:
+            raise UserError(f"iterations must be a number from {ITERATIONS[0]} to {ITERATIONS[1]}")
+        # The context on the screen is learned for too, demonstrated or not, so that there is something to see.
+        self.trainer.start(learned_from, self._shared.context[None], bounded)
+        self.progress, self._policies = self.trainer.progress(), None
+        self._shared.changes += 1
 
     def stop(self) -> None:
-        """Ask the run to write a checkpoint and end."""
-        if self.running and not self._stopping:  # A second interrupt would end it without a checkpoint.
-            self._stopping = True
-            self._signal(signal.SIGINT)
+        with self._shared.lock:
+            self.trainer.stop()
 
-    def _signal(self, number: int) -> None:
-        """Send a signal to the run's process, if it lives."""
-        pid = _read(self._pid)
-        if pid.isdecimal() and _held(self._pid):
-            with suppress(ProcessLookupError):
-                os.kill(int(pid), number)
+    def resume(self) -> None:
+        with self._shared.lock:
+            self.trainer.resume()
 
-    def close(self) -> None:
-        """Stop, and wait until the run has ended."""
-        self.stop()
-        end = time.monotonic() + PATIENCE
-        while _held(self._pid) and time.monotonic() < end:
-            time.sleep(0.05)
-        self._signal(signal.SIGKILL)
-        if self._process is not None:
-            self._process.wait()
+    def watch(self) -> None:
+        """Look at what the run has written."""
+        progress = self.trainer.progress()
+        with self._shared.lock:
+            before, self.progress = self.progress, progress
+            if progress is None or progress == before:
+                return
+            self._shared.changes += 1
+            if before is None or (before.iteration, before.folder) != (progress.iteration, progress.folder):
+                self._policies = None
+                try:
+                    self._policies = policies.load(progress.policies) if progress.policies.exists() else None
+                except UserError as error:
+                    self._shared.notice = str(error)
 
-    def progress(self) -> Progress | None:
-        """Where the latest run stands; None if there is none."""
-        if not self._number:
-            return None
-        running = self.running
-        rows = (_row(line) for line in _read(self._run / run.METRICS).splitlines())
-        metrics = tuple(row for row in rows if row is not None)
-        try:
-            iterations = int(json.loads(_read(self._run / run.CONFIG))["config"]["iterations"])
-        except (ValueError, KeyError, TypeError):
-            iterations = 0
-        finished = (self._run / run.RESULT).exists()
-        problem = None if running or finished else self._problem()
-        return Progress(self._run, running, running and self._stopping, finished, iterations, metrics, problem)
-
-    def _problem(self) -> str | None:
-        code = None if self._process is None else self._process.poll()
-        if code in (None, 0, 130, -signal.SIGINT):
-            return None
-        said = [line for line in _read(self._log).splitlines()[self._lines :] if line.strip()]
-        return said[-1].removeprefix("vigor: ") if said else f"it ended with code {code}"
-
-
-def _held(path: Path) -> bool:
-    """Whether a process holds the lock of a file."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
-
-
-def _read(path: Path) -> str:
-    """The text of a file; empty if there is none."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _row(line: str) -> dict[str, Any] | None:
-    """An evaluation, with all that the page shows of it; None if it is damaged."""
-    try:
-        row: dict[str, Any] = json.loads(line)
-        shown = [row["train"]["success_mixture"], (row["test"] or row["train"])["success_mixture"]]
-        fine = isinstance(row["iteration"], int) and all(isinstance(value, int | float) for value in shown)
-        return row if fine else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    def traces(self) -> tuple[Trace, ...]:
+        """Traces of the mixture's components for the context, as the run has them now, if it learns for it."""
+        with self._shared.lock:
+            known = self._policies
+            if not isinstance(known, policies.Policies) or not known.fits(self._shared.task):
+                return ()
+            same = np.flatnonzero(np.all(np.abs(known.contexts - self._shared.context) < 1e-6, axis=1))
+            if not len(same):
+                return ()
+            means = np.asarray(known.mixtures.means[same[0]])
+            weights = np.exp(np.asarray(known.mixtures.log_weights[same[0]]))
+            return tuple(
+                self._shared.trace(mean, i, float(weight))
+                for i, (mean, weight) in enumerate(zip(means, weights, strict=True))
+            )

@@ -1,4 +1,4 @@
-"""What was recorded: a folder that is valid at every moment and holds each demonstration as soon as it is made.
+"""Recorded demonstrations: a folder that is valid at every moment and holds each as soon as it is recorded.
 
 `vigor train --demos` takes this folder. Names of files never come from a page.
 """
@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.demonstrations import dataset as demonstrations
-from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations import dataset, preprocessing
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.tasks.task import Task
 
@@ -25,8 +24,8 @@ class Library:
     def __init__(self, task: Task, folder: Path) -> None:
         self.task, self.folder = task, folder
         self.current: Demonstrations | None = None
-        if (folder / demonstrations.HEADER).exists():
-            self.current = demonstrations.load(folder, task)
+        if (folder / dataset.HEADER).exists():
+            self.current = dataset.load(folder, task)
         self._before: list[Demonstrations | None] = []
         self._lock = threading.Lock()
 
@@ -35,21 +34,21 @@ class Library:
         return bool(self._before)
 
     def find(self, context: np.ndarray) -> int | None:
-        """The number of a context [C] in the set; None for a new one."""
+        """Number of a context [C] in the set; None for a new one."""
         if self.current is None:
             return None
         same = np.flatnonzero(np.all(np.abs(self.current.contexts - context) < 1e-9, axis=1))
         return int(same[0]) if len(same) else None
 
     def count(self, context: np.ndarray) -> int:
-        """Demonstrations of a context [C]."""
+        """Number of demonstrations of a context [C]."""
         index = self.find(context)
         return 0 if index is None or self.current is None else len(self.current.of(index))
 
     def add(self, context: np.ndarray, recording: np.ndarray) -> None:
         """Fit a movement primitive to a recording [T, dimensions] and save it, if it solves the context [C]."""
-        moving = recordings.without_rest(recording)
-        weights, away = recordings.repair(self.task, recordings.fit(self.task, [moving]), context[None])
+        moving = preprocessing.without_rest(recording)
+        weights, away = preprocessing.repair(self.task, preprocessing.fit(self.task, [moving]), context[None])
         if not self.task.succeeds(away)[0]:
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "
@@ -83,8 +82,10 @@ class Library:
             if not len(kept):
                 self._set(None)
                 return
-            own = None if old.recordings is None else tuple(old.recordings[i] for i in kept)
-            self._set(Demonstrations(old.task, old.contexts, old.context_of[kept], old.weights[kept], own, old.source))
+            movements = None if old.recordings is None else tuple(old.recordings[i] for i in kept)
+            self._set(
+                Demonstrations(old.task, old.contexts, old.context_of[kept], old.weights[kept], movements, old.source)
+            )
 
     def undo(self) -> None:
         """Take back the last addition or deletion."""
@@ -100,7 +101,7 @@ class Library:
 
     def _write(self, new: Demonstrations | None) -> None:
         if new is not None:
-            demonstrations.replace(new, self.folder)
+            dataset.replace(new, self.folder)
         else:  # Without a header there is no set; arrays that are left over go with the next one.
-            (self.folder / demonstrations.HEADER).unlink(missing_ok=True)
+            (self.folder / dataset.HEADER).unlink(missing_ok=True)
         self.current = new

@@ -1,61 +1,89 @@
-"""From poses as they come to a recording: real time, resampled to even steps."""
+"""The part of a session that records: movements by hand, and the demonstrations of the context."""
 
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.demonstrations.preprocessing import REST
-
-RATE = 50
-"""Steps of a recording in a second."""
-SHORTEST, LONGEST = 0.2, 60.0
-"""Seconds that a movement takes at least, and that are kept of it at most."""
+from vigor.studio.library import Library
+from vigor.studio.shared import Shared, Trace
 
 
-class Recorder:
-    """Collects poses with their times between `start` and `finish` or `discard`."""
+class Recording:
+    """Records demonstrations into a library, and plays and deletes those of the context on the screen."""
 
-    def __init__(self) -> None:
-        self.active = False
-        self._times: list[float] = []
-        self._poses: list[np.ndarray] = []
-
-    @property
-    def seconds(self) -> float:
-        """Recorded so far."""
-        return self._times[-1] - self._times[0] if self._times else 0.0
+    def __init__(self, shared: Shared, library: Library) -> None:
+        self.library = library
+        self._shared = shared
 
     def start(self) -> None:
-        self.discard()
-        self.active = True
+        shared = self._shared
+        with shared.lock:
+            shared.robot.record()
+            shared.tell("Recording: drag the robot, then stop.")
 
-    def add(self, time: float, pose: np.ndarray) -> None:
-        """A pose [dimensions] at a time in seconds; left out if nothing is recorded, or for too long already."""
-        if self.active and (not self._times or (time > self._times[-1] and time - self._times[0] <= LONGEST)):
-            self._times.append(time)
-            self._poses.append(np.array(pose, np.float64))
-
-    def finish(self) -> np.ndarray:
-        """The recording [T, dimensions], without the rest after the movement; or a sentence about what is wrong."""
-        times, poses = self._times, self._poses
-        self.discard()
-        if len(times) < 2:
-            raise UserError("nothing was recorded; press start and drag the robot")
-        return without_rest_after(evenly(np.array(times), np.array(poses)))
+    def finish(self) -> None:
+        """Stop, and save the recording if it solves the context."""
+        shared = self._shared
+        with shared.lock:
+            if not shared.robot.recorder.active:
+                return
+            context, solved, miss = shared.context, all(shared.reached), shared.miss
+            shared.let_go()
+            shared.tell("Not saved.")
+            recording = shared.robot.finish()
+        if not solved:
+            raise UserError(f"not saved: the movement ends {miss:.2g} short of solving the context")
+        self.library.add(context, recording)
+        with shared.lock:
+            shared.tell(f"Saved: {self.library.count(context)} in this context.")
 
     def discard(self) -> None:
-        self.active, self._times, self._poses = False, [], []
+        shared = self._shared
+        with shared.lock:
+            shared.let_go()
+            shared.robot.discard()
+            shared.tell("Discarded.")
 
+    def undo(self) -> None:
+        """Take back the last demonstration that was saved or deleted."""
+        shared = self._shared
+        with shared.lock:
+            shared.refuse_while_recording()
+            self.library.undo()
+            shared.tell("Undone.")
 
-def evenly(times: np.ndarray, poses: np.ndarray) -> np.ndarray:
-    """Poses [n, dimensions] at increasing times [n] in seconds, at RATE steps a second: [T, dimensions]."""
-    when = np.arange(times[0], times[-1] + 0.5 / RATE, 1 / RATE)
-    return np.stack([np.interp(when, times, column) for column in poses.T], axis=1)
+    # Demonstrations of the context
 
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of this context's demonstrations in the library."""
+        index, demonstrations = self.library.find(self._shared.context), self.library.current
+        return [] if index is None or demonstrations is None else demonstrations.of(index).tolist()
 
-def without_rest_after(recording: np.ndarray) -> np.ndarray:
-    """The recording up to where it comes to rest, as `recordings.without_rest` drops the rest before it."""
-    excursion = np.linalg.norm(recording - recording[0], axis=1).max()
-    away = np.linalg.norm(recording - recording[-1], axis=1) > REST * excursion
-    if excursion < 1e-6 or away.sum() < SHORTEST * RATE:
-        raise UserError("the robot hardly moved; press start and drag it")
-    return recording[: np.flatnonzero(away)[-1] + 2]
+    def traces(self) -> tuple[Trace, ...]:
+        """Traces of this context's demonstrations."""
+        with self._shared.lock:
+            return tuple(self._shared.trace(self._weights(number)) for number in self.numbers)
+
+    def _weights(self, number: int) -> np.ndarray:
+        assert self.library.current is not None
+        return self.library.current.weights[number]
+
+    def play(self, rank: int) -> None:
+        """Play one of this context's demonstrations."""
+        with self._shared.lock:
+            weights = self._weights(self._number(rank))
+        self._shared.play(weights)
+
+    def delete(self, rank: int) -> None:
+        """Delete one of this context's demonstrations."""
+        with self._shared.lock:
+            self._shared.refuse_while_recording()
+            self.library.delete(self._number(rank))
+            self._shared.tell("Deleted; undo brings it back.")
+
+    def _number(self, rank: int) -> int:
+        """Number in the library of one of this context's demonstrations."""
+        numbers = self.numbers
+        if not 0 <= rank < len(numbers):
+            raise UserError("this context has no such demonstration")
+        return numbers[rank]

@@ -4,15 +4,18 @@ from typing import Any
 
 import numpy as np
 import viser
+from viser.transforms import SO3
 
 from vigor.basics.colours import PALETTE
-from vigor.studio.session import Session, Trace
-from vigor.studio.stage import Mark, Picture
-from vigor.tasks.box_pusher import geometry
+from vigor.studio.session import Session
+from vigor.studio.shared import Trace
+from vigor.tasks.stage import Body, Mark, Picture
 
 LINK, JOINT, GRIP = (118, 128, 145), (45, 52, 66), (245, 95, 0)
 WAITING, REACHED = (60, 90, 150), (10, 140, 60)
-BOX, GOAL, ROD = (204, 56, 46), (70, 165, 110), (64, 69, 77)
+BODY, GOAL, TOOL = (204, 56, 46), (70, 165, 110), (64, 69, 77)
+KNOB = 0.4
+"""Radius of a knob, in radii of a link."""
 GREY = (125, 125, 125)
 
 
@@ -22,39 +25,35 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 def turn_to(direction: np.ndarray) -> np.ndarray:
     """Quaternion [4] that turns the upright axis into a direction [3]."""
-    x, y, z = direction / max(float(np.linalg.norm(direction)), 1e-12)
-    if z < -1 + 1e-9:
-        return np.array([0.0, 1.0, 0.0, 0.0])
-    turn = np.array([1 + z, -y, x, 0.0])
-    return turn / np.linalg.norm(turn)
+    x, y, z = direction
+    return (SO3.from_z_radians(np.arctan2(y, x)) @ SO3.from_y_radians(np.arctan2(np.hypot(x, y), z))).wxyz
 
 
 def about_upright(angle: float) -> np.ndarray:
-    return np.array([np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2)])
+    """Quaternion [4] that turns about the upright axis."""
+    return SO3.from_z_radians(angle).wxyz
 
 
 class Scene:
     """Draws a session, and tells it what is dragged."""
 
     def __init__(self, server: viser.ViserServer, session: Session) -> None:
-        self._server, self._session = server, session
-        self._links: list[Any] = []
-        self._joints: list[Any] = []
-        self._marks: list[Any] = []
-        self._box: Any = None
-        self._shown = np.zeros(0)
-        self._traces: list[Any] = []
-        view = session.stage.view
+        self._server, self._session, self._shared = server, session, session.shared
+        view = self._shared.stage.view
         camera = server.initial_camera
         camera.position, camera.look_at, camera.up, camera.fov = view.camera, view.look_at, view.up, view.field
         self._ground()
-        self._robot(session.picture)
-        for number, mark in enumerate(session.stage.marks(session.context)):
-            self._marks.append(self._mark(number, mark))
+        picture, marks = self._shared.robot.picture, self._shared.stage.marks(self._shared.context)
+        self._links, self._joints = self._robot(picture)
+        self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
+        self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
+        self._traces: list[Any] = []
+        self._drawn = np.zeros(0)
+        """Numbers that the scene was drawn from last."""
         self.draw()
 
     def _ground(self) -> None:
-        scene, view = self._server.scene, self._session.stage.view
+        scene, view = self._server.scene, self._shared.stage.view
         scene.configure_default_lights(True, cast_shadow=False)
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
@@ -63,43 +62,43 @@ class Scene:
             shadow_opacity=0.0,
         )  # fmt: skip
 
-    # The robot
+    # Shapes
 
-    def _robot(self, picture: Picture) -> None:
-        scene, view, points = self._server.scene, self._session.stage.view, picture.points
-        grips = {number % len(points) for number in self._session.stage.grips}
-        ball = max(grips)
-        rod = len(points) if picture.box is None else len(points) - 3  # The first link that is the rod.
-        for i, length in enumerate(np.linalg.norm(np.diff(points, axis=0), axis=1)):
-            radius, colour = (geometry.ROD, ROD) if i >= rod else (view.link, LINK)
+    def _robot(self, picture: Picture) -> tuple[list[Any], list[Any]]:
+        """Links and joints."""
+        scene, view, count = self._server.scene, self._shared.stage.view, len(picture.points)
+        grips = {number % count for number in self._shared.stage.grips}
+        ball, tool = max(grips), count - 1 - view.tool_links  # Link i lies between joints i and i + 1.
+        links, joints = [], []
+        for i, length in enumerate(np.linalg.norm(np.diff(picture.points, axis=0), axis=1)):
+            radius, colour = (view.tool, TOOL) if i >= tool else (view.link, LINK)
             if i == ball - 1:  # The ball shows.
                 radius = min(radius, 0.6 * view.ball)
-            self._links.append(scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), colour))
-        for i in range(len(points)):
-            radius = view.ball if i == ball else geometry.ROD if i > ball else view.link * 1.25
-            joint = scene.add_icosphere(f"/robot/joint{i}", radius, GRIP if i == ball else ROD if i > ball else JOINT)
-            self._joints.append(joint)
+            links.append(scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), colour))
+        for i in range(count):
+            radius, colour = (view.tool, TOOL) if i > tool else (1.25 * view.link, JOINT)
+            if i == ball:
+                radius, colour = view.ball, GRIP
+            joint = scene.add_icosphere(f"/robot/joint{i}", radius, colour)
+            joints.append(joint)
             if i in grips:
                 self._drags(joint, grip=i)
-        if picture.box is not None:
-            self._box = scene.add_frame("/box", show_axes=False)
-            (x, y), wall, height = np.array(geometry.SIZE), geometry.WALL, geometry.HEIGHT
-            for name, dimensions, place in (
-                ("bottom", (x, y, geometry.BOTTOM), (0, 0, geometry.BOTTOM / 2)),
-                ("front", (wall, y, height), (x / 2 - wall / 2, 0, height / 2)),
-                ("back", (wall, y, height), (wall / 2 - x / 2, 0, height / 2)),
-                ("left", (x, wall, height), (0, y / 2 - wall / 2, height / 2)),
-                ("right", (x, wall, height), (0, wall / 2 - y / 2, height / 2)),
-            ):
-                scene.add_box(f"/box/{name}", BOX, dimensions=dimensions, position=place)
+        return links, joints
+
+    def _body(self, number: int, body: Body) -> Any:
+        scene, name = self._server.scene, f"/bodies/{number}"
+        frame = scene.add_frame(name, show_axes=False)
+        for i, block in enumerate(body.blocks):
+            scene.add_box(f"{name}/block{i}", BODY, dimensions=block.size, position=block.centre)
+        return frame
 
     def _mark(self, number: int, mark: Mark) -> Any:
-        scene, view, name = self._server.scene, self._session.stage.view, f"/marks/{number}"
+        scene, view, name = self._server.scene, self._shared.stage.view, f"/marks/{number}"
         shape: Any
-        if mark.angle is not None:
-            shape = scene.add_box(name, GOAL, dimensions=(*geometry.SIZE, 0.004), opacity=0.8)
+        if mark.size is not None:
+            shape = scene.add_box(name, GOAL, dimensions=(*mark.size, 0.1 * view.link), opacity=0.8)
         elif not mark.radius:
-            shape = scene.add_icosphere(name, 0.016, WAITING)
+            shape = scene.add_icosphere(name, KNOB * view.link, WAITING)
             scene.add_label(f"{name}/label", mark.label, font_screen_scale=0.8, anchor="top-center")
         elif view.from_above:
             shape = scene.add_cylinder(name, mark.radius, view.link, WAITING, opacity=0.6)
@@ -121,36 +120,36 @@ class Scene:
     # From moment to moment
 
     def draw(self) -> None:
-        """Show the robot and the marks as they are now."""
-        session = self._session
-        with session.lock:
-            picture, context, reached = session.picture, session.context, session.reached
-        box = () if picture.box is None else picture.box
-        shown = np.concatenate([picture.points.ravel(), box, context, reached])
-        if np.array_equal(shown, self._shown):
+        """Show the robot, what it moves and the marks as they are now."""
+        shared = self._shared
+        with shared.lock:
+            picture, context, reached = shared.robot.picture, shared.context, shared.reached
+        poses = [body.pose for body in picture.bodies]
+        drawn = np.concatenate([picture.points.ravel(), *poses, context, reached])
+        if np.array_equal(drawn, self._drawn):
             return
-        self._shown, marks = shown, session.stage.marks(context)
+        self._drawn, marks = drawn, shared.stage.marks(context)
         with self._server.atomic():
             for joint, place in zip(self._joints, picture.points, strict=True):
                 joint.position = place
             for link, begin, end in zip(self._links, picture.points[:-1], picture.points[1:], strict=True):
                 link.position, link.wxyz = (begin + end) / 2, turn_to(end - begin)
-            if picture.box is not None:
-                x, y, angle = picture.box
-                self._box.position, self._box.wxyz = (x, y, 0.0), about_upright(angle)
+            for frame, (x, y, angle) in zip(self._bodies, poses, strict=True):
+                frame.position, frame.wxyz = (x, y, 0.0), about_upright(angle)
             for shape, mark, there in zip(self._marks, marks, reached, strict=True):
                 shape.position = mark.position
-                if mark.angle is not None:
+                if mark.size is not None:
                     shape.wxyz = about_upright(mark.angle)
-                if mark.radius or mark.angle is not None:
-                    colour = REACHED if there else GOAL if mark.angle is not None else WAITING
-                    if tuple(shape.color) != colour:
-                        shape.color = colour
+                colour = WAITING if mark.size is None else GOAL
+                if there and (mark.radius or mark.size is not None):
+                    colour = REACHED
+                if tuple(shape.color) != colour:
+                    shape.color = colour
 
     def draw_traces(self) -> None:
         """Show demonstrations in grey and components in their colours."""
         session = self._session
-        traces = [*session.demonstrations(), *(session.planned() or session.learned)]
+        traces = [*session.recording.traces(), *(session.planning.traces() or session.learning.traces())]
         with self._server.atomic():
             for i, trace in enumerate(traces):
                 self._trace(i, trace)
@@ -159,7 +158,7 @@ class Scene:
             del self._traces[len(traces) :]
 
     def _trace(self, i: int, trace: Trace) -> None:
-        link = self._session.stage.view.link
+        link = self._shared.stage.view.link
         segments = np.stack([trace.points[:-1], trace.points[1:]], axis=1).astype(np.float32)
         segments[..., 2] += 0.001 * i * link
         grey = trace.component is None

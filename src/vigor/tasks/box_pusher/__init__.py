@@ -21,6 +21,7 @@ from vigor.motion.panda import PANDA
 from vigor.tasks.box_pusher import geometry
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.box_pusher.settings import SETTINGS
+from vigor.tasks.stage import Stage
 from vigor.tasks.task import Arm, Display, Judge, Outline, Source, Task
 
 Array = jax.Array
@@ -82,6 +83,13 @@ def outcomes(contexts: np.ndarray, means: np.ndarray, success: np.ndarray) -> di
     return made
 
 
+def load_stage(task: Task) -> Stage:
+    """The rod and the box in live physics."""
+    from vigor.tasks.box_pusher.stage import Pusher
+
+    return Pusher(task)
+
+
 CAPTIONS = {
     "planned_and_executed": "Plans of the components in the test context that goes best, and what the rod does.",
     "final_states": "Where the box ends with the best component of each test context; the goal is green.",
@@ -107,7 +115,7 @@ TASK = Task(
         shipped=Path(__file__).parent / "demonstrations",
         group=geometry.sign_combination,
     ),
-    display=Display(outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film),
+    display=Display(outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film, stage=load_stage),
     # Of the arm only the rod reaches down to the table.
     arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
     settings=SETTINGS,

@@ -37,9 +37,7 @@ class Rollouts:
     @property
     def poses(self) -> np.ndarray:
         """[n, F, 3]: place and angle of the box."""
-        w, x, y, z = np.moveaxis(self.quaternions, -1, 0)
-        angle = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y**2 + z**2))
-        return np.concatenate([self.states[..., 8:10], angle[..., None]], axis=-1)
+        return box_poses(self.states[..., 8:15])
 
     @property
     def heights(self) -> np.ndarray:
@@ -51,6 +49,13 @@ class Rollouts:
         """[n, F]: angle between the box's upright axis and the vertical."""
         _, x, y, _ = np.moveaxis(self.quaternions, -1, 0)
         return np.arccos(np.clip(1 - 2 * (x**2 + y**2), -1, 1))
+
+
+def box_poses(joint: np.ndarray) -> np.ndarray:
+    """Poses [..., 3] of the box from its free joint in MuJoCo [..., 7]: a place in space and a quaternion."""
+    w, x, y, z = np.moveaxis(joint[..., 3:], -1, 0)
+    angle = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y**2 + z**2))
+    return np.concatenate([joint[..., :2], angle[..., None]], axis=-1)
 
 
 def roll_out(paths: np.ndarray, arm: Arm = "capsules") -> Rollouts:

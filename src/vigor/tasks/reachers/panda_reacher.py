@@ -13,6 +13,8 @@ from vigor.motion.descriptors import mean_squared_acceleration, mean_squared_vel
 from vigor.motion.panda import PANDA
 from vigor.motion.promp import ProMP
 from vigor.tasks.reachers import generation, reaching
+from vigor.tasks.reachers.stage import DraggedArm
+from vigor.tasks.stage import View
 from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
 
 FIRST, SECOND = slice(0, 3), slice(3, 6)
@@ -53,6 +55,22 @@ def film(path: Path, joints: np.ndarray, context: np.ndarray, keep_out: Sequence
     from vigor.tasks.reachers.panda_film import write
 
     write(path, joints, regions(context), keep_out)
+
+
+def load_stage(task: Task) -> DraggedArm:
+    """The arm from the side and a little from above."""
+    view = View(
+        camera=(1.6, -1.2, 0.95),
+        look_at=(0.25, 0.0, 0.42),
+        up=(0, 0, 1),
+        field=0.7,
+        flat=False,
+        link=0.04,
+        ball=0.03,
+        low=(-0.9, -0.9, 0.0),
+        high=(0.9, 0.9, 1.2),
+    )
+    return DraggedArm(task, view, PANDA.position[: task.promp.dimensions], min(PANDA.velocity))
 
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
@@ -96,7 +114,7 @@ TASK = Task(
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
-    display=Display(regions=regions, film=film),
+    display=Display(regions=regions, film=film, stage=load_stage),
     source=Source(
         generate=generation.reacher(
             panda.chain(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1

@@ -8,6 +8,8 @@ from vigor.motion.descriptors import squared_acceleration, squared_velocity
 from vigor.motion.kinematics import PlanarChain
 from vigor.motion.promp import ProMP
 from vigor.tasks.reachers import generation, reaching
+from vigor.tasks.reachers.stage import DraggedArm
+from vigor.tasks.stage import View
 from vigor.tasks.task import Display, Judge, Region, Source, Task
 
 FIRST, SECOND = slice(0, 2), slice(2, 4)
@@ -38,6 +40,22 @@ def postures(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.concatenate([base, curl + rng.normal(0.0, 0.2, (count, 3))], axis=1)
 
 
+def load_stage(task: Task) -> DraggedArm:
+    """The arm from above."""
+    view = View(
+        camera=(1.0, 0.0, 10.5),
+        look_at=(1.0, 0.0, 0.0),
+        up=(0, 1, 0),
+        field=0.8,
+        flat=True,
+        link=0.09,
+        ball=0.16,
+        low=(-6.0, -6.0, 0.0),
+        high=(6.0, 6.0, 0.0),
+    )
+    return DraggedArm(task, view, LIMITS, speed=6.0)
+
+
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5, "near": (0.5, 0.5)},
     ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 5},
@@ -61,7 +79,7 @@ TASK = Task(
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
-    display=Display(regions=regions),
+    display=Display(regions=regions, stage=load_stage),
     source=Source(generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15)),
     settings=SETTINGS,
 )

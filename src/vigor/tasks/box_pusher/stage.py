@@ -1,12 +1,12 @@
-"""The box pusher in live physics: the rod is dragged, and what it touches moves."""
+"""The box pusher on its stage, in live physics: the rod is dragged, and what it touches moves."""
 
 import jax
 import numpy as np
 
 from vigor.basics.engine import mujoco
 from vigor.motion import panda
-from vigor.studio.stage import Mark, Picture, View, on_plane
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
+from vigor.tasks.stage import Block, Body, Mark, Picture, View, on_plane
 from vigor.tasks.task import Task
 
 SPEED = 0.25
@@ -14,20 +14,45 @@ SPEED = 0.25
 LAG = 0.08
 """Seconds that the rod is behind the pointer."""
 KNOB = 0.06
-"""From the edge of the goal to the knob that turns it."""
+"""Distance from the edge of the goal to the knob that turns it."""
 FARTHEST, TURN = 0.25, np.pi / 2
-"""How far a goal can be dragged from where the box starts, by coordinate, and turned."""
+"""Largest distance from where the box starts that a goal can be dragged to, by coordinate, and largest turn."""
 HELD = 0.09
 """Height above its tip at which the rod is held, clear of the box."""
 START = (0.42, 0.0)
-"""Where the rod stands at first: in front of the box, outside."""
+"""Point at which the rod stands at first: in front of the box, outside."""
+
+
+def _box() -> tuple[Block, ...]:
+    """The open box: a bottom and four walls."""
+    (x, y), height, wall, bottom = geometry.SIZE, geometry.HEIGHT, geometry.WALL, geometry.BOTTOM
+    return (
+        Block((x, y, bottom), (0.0, 0.0, bottom / 2)),
+        *(Block((wall, y, height), (side * (x - wall) / 2, 0.0, height / 2)) for side in (1, -1)),
+        *(Block((x, wall, height), (0.0, side * (y - wall) / 2, height / 2)) for side in (1, -1)),
+    )
+
+
+BOX = _box()
 
 
 class Pusher:
     """A Panda with a rod, pushing a box. Until a recording starts, dragging only places the rod."""
 
     grips = (-2,)
-    view = View((1.3, 0.35, 0.8), (0.45, 0.0, 0.05), (0, 0, 1), 0.7, True, 0.04, 0.022, (0.1, -0.6, 0), (0.8, 0.6, 0.1))
+    view = View(
+        camera=(1.3, 0.35, 0.8),
+        look_at=(0.45, 0.0, 0.05),
+        up=(0, 0, 1),
+        field=0.7,
+        flat=True,
+        link=0.04,
+        ball=0.022,
+        low=(0.1, -0.6, 0.0),
+        high=(0.8, 0.6, 0.1),
+        tool=geometry.ROD,
+        tool_links=2,
+    )
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -39,7 +64,7 @@ class Pusher:
 
     @property
     def pose(self) -> np.ndarray:
-        """Where the rod is asked to be, as plans say it."""
+        """[2]: point that the rod is asked to be at, as plans say it."""
         return self._target
 
     def reset(self) -> None:
@@ -77,11 +102,11 @@ class Pusher:
         return self._picture(self._data.qpos)
 
     def _picture(self, places: np.ndarray) -> Picture:
-        """Of MuJoCo's positions: the arm's joints, then place and quaternion of the box."""
-        x, y, _, w, _, _, z = places[7:14]
+        """The scene at MuJoCo's positions [14]: the arm's joints, then the free joint of the box."""
         *links, flange, tip = np.asarray(self._points(places[:7]), np.float64)
         grip = tip + (flange - tip) * HELD / np.linalg.norm(flange - tip)
-        return Picture(np.array([*links, flange, grip, tip]), np.array([x, y, 2 * np.arctan2(z, w)]))
+        body = Body(BOX, simulation.box_poses(places[7:14]))
+        return Picture(np.array([*links, flange, grip, tip]), (body,))
 
     def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
         states = simulation.roll_out(trajectory[None]).states[0, ::2]
@@ -94,7 +119,7 @@ class Pusher:
         x, y, angle = geometry.goal(context)
         out = geometry.SIZE[0] / 2 + KNOB
         knob = np.array([x + out * np.cos(angle), y + out * np.sin(angle), 0.0])
-        return Mark("goal", np.array([x, y, 0.0]), angle=float(angle)), Mark("turn", knob)
+        return Mark("goal", np.array([x, y, 0.0]), size=geometry.SIZE, angle=float(angle)), Mark("turn", knob)
 
     def dragged(self, context: np.ndarray, mark: int, aim: np.ndarray) -> np.ndarray:
         centre, angle = geometry.goal(context)[:2], context[2]
@@ -110,5 +135,4 @@ class Pusher:
         return there, there
 
     def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:
-        assert picture.box is not None
-        return float(geometry.corner_distance(picture.box, geometry.goal(context)))
+        return float(geometry.corner_distance(picture.bodies[0].pose, geometry.goal(context)))

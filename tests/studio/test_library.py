@@ -1,4 +1,4 @@
-"""What a page sends, recordings, and the folder they are kept in."""
+"""The library: demonstrations are on disk at once, can be undone, and survive a death while saving."""
 
 import json
 
@@ -9,69 +9,10 @@ from helpers import solving
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demonstrations
-from vigor.studio import incoming, recording
 from vigor.studio.library import Library
-from vigor.studio.recording import RATE, Recorder
 from vigor.tasks import load_task
 
 PLANAR = load_task("planar-reacher")
-
-
-# What comes in
-
-
-@pytest.mark.parametrize(
-    "junk", [None, "x", [1, 2], [1, 2, "a"], [1, 2, np.nan], [1, 2, np.inf], [[1, 2, 3]], {}, 10**400]
-)
-def test_what_is_no_place_is_left_out(junk):
-    assert incoming.place(junk) is None
-
-
-def test_values_are_drawn_between_their_bounds():
-    np.testing.assert_array_equal(incoming.vector([-1e300, 0.5, 1e300], (0, 0, 0), (1, 1, 1)), [0, 0.5, 1])
-    assert incoming.whole(1e300, 10, 20) == 20
-    assert incoming.whole(-3, 10, 20) == 10
-    assert [incoming.whole(junk, 0, 9) for junk in (None, "7", np.nan, np.inf, True, [1])] == [None] * 6
-
-
-# Recording
-
-
-def test_real_time_becomes_even_steps():
-    times = np.array([0.0, 0.05, 0.3, 1.0])
-    even = recording.evenly(times, np.stack([times, 2 * times], axis=1))
-    np.testing.assert_allclose(even[:, 0], np.arange(RATE + 1) / RATE, atol=1e-9)
-    np.testing.assert_allclose(even[:, 1], 2 * even[:, 0])
-
-
-def test_a_recording_ends_with_its_movement():
-    recorder = Recorder()
-    recorder.add(0.0, np.zeros(1))
-    recorder.start()
-    for time_ in np.arange(0.0, 5.0, 0.01):
-        recorder.add(time_, np.array([min(time_, 2.0)]))
-    made = recorder.finish()
-    assert 2.0 * RATE - 3 < len(made) < 2.0 * RATE + 3
-    assert not recorder.active
-
-
-def test_nothing_and_rest_are_refused_and_endless_recordings_cut():
-    recorder = Recorder()
-    recorder.start()
-    with pytest.raises(UserError, match="nothing was recorded"):
-        recorder.finish()
-    recorder.start()
-    for time_ in range(100):
-        recorder.add(time_ / 10, np.ones(2))
-    with pytest.raises(UserError, match="hardly moved"):
-        recorder.finish()
-    recorder.start()
-    for time_ in range(1000):
-        recorder.add(float(time_), np.array([time_]))
-    assert recorder.seconds <= recording.LONGEST
-
-
-# The library
 
 
 def test_each_demonstration_is_on_disk_at_once(tmp_path):

@@ -1,4 +1,4 @@
-"""What the page says when something goes wrong that nobody asked for."""
+"""Messages about errors: one sentence for the page, the details for the terminal."""
 
 import traceback
 
@@ -9,8 +9,8 @@ def sentence(error: Exception) -> str:
     """One sentence: that of bad input, or an error's name and its first words."""
     if isinstance(error, UserError):
         return str(error)
-    said = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def print_unexpected(error: Exception) -> None:

@@ -1,13 +1,14 @@
-"""Robots that follow a hand: the arms, and the box pusher in live physics."""
+"""Stages: the arms and the box pusher in live physics follow a hand."""
 
 import numpy as np
 import pytest
 
+from helpers import POINT
 from vigor.basics.errors import UserError
-from vigor.studio import stage
-from vigor.studio.arm import towards
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import geometry
+from vigor.tasks.reachers.stage import towards
+from vigor.tasks.stage import Mark, load_stage, on_plane
 
 PLANAR = load_task("planar-reacher")
 
@@ -15,7 +16,7 @@ PLANAR = load_task("planar-reacher")
 @pytest.mark.parametrize("name", ["planar-reacher", "panda-reacher"])
 def test_an_arm_follows_within_its_limits(name):
     task = load_task(name)
-    arm = stage.load(task)
+    arm = load_stage(task)
     aim = arm.picture().points[-1] + np.array([-0.2, 0.15, 0.0 if arm.view.flat else 0.1])
     before = arm.pose
     for _ in range(100):
@@ -30,7 +31,7 @@ def test_an_arm_follows_within_its_limits(name):
 
 
 def test_an_elbow_can_be_pulled():
-    arm = stage.load(PLANAR)
+    arm = load_stage(PLANAR)
     aim = arm.picture().points[2] + np.array([-0.3, 0.8, 0.0])
     for _ in range(100):
         arm.advance(0.02, 2, aim, True)
@@ -40,7 +41,7 @@ def test_an_elbow_can_be_pulled():
 
 def test_a_pointer_on_a_target_means_its_depth():
     eye = np.array([0.0, -2.0, 0.0])
-    marks = [stage.Mark("one", np.array([0.3, 0.5, 0.0]), 0.05), stage.Mark("two", np.array([-0.3, -0.5, 0.0]), 0.05)]
+    marks = [Mark("one", np.array([0.3, 0.5, 0.0]), 0.05), Mark("two", np.array([-0.3, -0.5, 0.0]), 0.05)]
     now = np.array([0.0, 0.2, 0.0])
     for mark in marks:
         ray = (mark.position - eye) / np.linalg.norm(mark.position - eye)
@@ -49,14 +50,14 @@ def test_a_pointer_on_a_target_means_its_depth():
 
 
 def test_the_rod_is_placed_and_then_pushes():
-    pusher = stage.load(load_task("box-pusher"))
+    pusher = load_stage(load_task("box-pusher"))
     pusher.advance(0.02, -2, np.array([0.55, 0.0, 0.0]), False)
     np.testing.assert_allclose(pusher.pose, [0.55, 0.0])
-    still = pusher.picture().box
+    still = pusher.picture().bodies[0].pose
     np.testing.assert_allclose(still, [*geometry.START, 0.0])
     for _ in range(100):
         pusher.advance(0.02, -2, np.array([0.68, 0.0, 0.0]), True)
-    pushed = pusher.picture().box
+    pushed = pusher.picture().bodies[0].pose
     assert pushed[0] > still[0] + 0.03
     path, context = np.zeros((1, 3)), np.array([*(pushed - still)[:2], pushed[2]])
     assert all(pusher.reached(context, path, pusher.picture()))
@@ -66,11 +67,29 @@ def test_the_rod_is_placed_and_then_pushes():
     far = pusher.dragged(context, 0, np.array([1e3, -1e3, 0.0]))
     assert np.abs(far[:2]).max() <= 0.25
     pusher.reset()
-    np.testing.assert_allclose(pusher.picture().box, still, atol=1e-6)
+    np.testing.assert_allclose(pusher.picture().bodies[0].pose, still, atol=1e-6)
 
 
-def test_other_tasks_are_refused():
-    from helpers import POINT
+def test_the_box_is_an_open_body_and_its_goal_as_large():
+    pusher = load_stage(load_task("box-pusher"))
+    (body,) = pusher.picture().bodies
+    corners = [np.array([np.subtract(block.centre, half), np.add(block.centre, half)])
+               for block in body.blocks for half in [np.array(block.size) / 2]]  # fmt: skip
+    low, high = np.min([corner[0] for corner in corners], axis=0), np.max([corner[1] for corner in corners], axis=0)
+    np.testing.assert_allclose((low, high), ((-0.08, -0.12, 0.0), (0.08, 0.12, geometry.HEIGHT)))
+    inside = [np.all((corner[0] < (0, 0, 0.02)) & (corner[1] > (0, 0, 0.02))) for corner in corners]
+    assert not any(inside)
+    goal, knob = pusher.marks(np.array([0.1, 0.0, 0.3]))
+    assert (goal.size, goal.angle, knob.size, knob.radius) == (geometry.SIZE, 0.3, None, 0.0)
 
-    with pytest.raises(UserError, match="the studio shows"):
-        stage.load(POINT)
+
+def test_rays_meet_planes():
+    eye = np.array([0.0, 0.0, 2.0])
+    np.testing.assert_allclose(on_plane(eye, np.array([0.5, 0.0, 1.0]), 0.0), [1.0, 0.0, 0.0])
+    for beside in (np.array([1.0, 1.0, 2.0]), np.array([0.0, 1.0, 3.0])):  # Level, and upwards.
+        np.testing.assert_array_equal(on_plane(eye, beside, 0.0), beside)
+
+
+def test_a_task_without_a_stage_is_refused():
+    with pytest.raises(UserError, match="point has no stage to be shown on"):
+        load_stage(POINT)

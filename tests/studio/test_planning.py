@@ -1,0 +1,68 @@
+"""Planning in a thread: the latest context wins, errors end nothing, and what is asked for is asked for once."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from studio_runs import wait_for
+from vigor.basics.errors import UserError
+from vigor.studio.planning import PlanningThread
+
+RUN = Path("run")
+
+
+class Planner:
+    """Plans for contexts that begin with a number of at least 0."""
+
+    def __init__(self, error):
+        self.begun, self.go = threading.Event(), threading.Event()
+        self._error = error
+
+    def plan(self, context):
+        self.begun.set()
+        self.go.wait()
+        if context[0] < 0:
+            raise self._error
+        return "plans"
+
+
+def test_the_latest_context_is_planned_for():
+    answers, planner = [], Planner(UserError("out of reach"))
+    thread = PlanningThread(answers.append, lambda run: planner)
+    thread.ask(RUN, np.array([0.0]))
+    planner.begun.wait()
+    for x in (1.0, 2.0, -3.0):
+        thread.ask(RUN, np.array([x]))
+    planner.go.set()
+    wait_for(lambda: not thread.busy)
+    thread.close()
+    assert [answer.context[0] for answer in answers] == [0.0, -3.0]
+    assert [answer.problem for answer in answers] == [None, "out of reach"]
+
+
+def test_planning_goes_on_after_any_error(capsys):
+    answers, planner = [], Planner(RuntimeError("out of memory\nand a page of details"))
+    planner.go.set()
+    thread = PlanningThread(answers.append, lambda run: planner)
+    for x in (-1.0, 1.0):
+        thread.ask(RUN, np.array([x]))
+        wait_for(lambda: not thread.busy)
+    thread.close()
+    assert [(answer.plans, answer.problem) for answer in answers] == [
+        (None, "RuntimeError: out of memory"),
+        ("plans", None),
+    ]
+    assert "in plan\n" in capsys.readouterr().err  # Where it came from is in the terminal.
+
+
+def test_a_run_is_loaded_once():
+    loaded, answers, planner = [], [], Planner(None)
+    planner.go.set()
+    thread = PlanningThread(answers.append, lambda run: loaded.append(run) or planner)
+    for run in ("one", "one", "two"):
+        thread.ask(Path(run), np.zeros(1))
+        wait_for(lambda: not thread.busy)
+    thread.close()
+    assert loaded == [Path("one"), Path("two")]
+    assert [answer.run for answer in answers] == [Path("one"), Path("one"), Path("two")]

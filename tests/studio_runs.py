@@ -1,0 +1,30 @@
+"""Runs for tests of the studio: fast ones, and folders that look like one."""
+
+import time
+from pathlib import Path
+
+from vigor.basics import files
+from vigor.runs.run import CONFIG, METRICS
+from vigor.runs.setup import Setup, setup_to_json
+
+FAST = Path(__file__).parent / "fast_tasks.py"
+"""File with tasks that are learned fast and poorly: PLANAR, PANDA, PUSHER."""
+
+
+def wait_for(condition, seconds=90.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def row(iteration, **other):
+    """An evaluation as a run writes it."""
+    return {"iteration": iteration, "train": {"success_mixture": 0.5}, "test": {}} | other
+
+
+def write_run(folder, *lines, task="planar-reacher"):
+    """A run's folder with these evaluations."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_json(folder / CONFIG, setup_to_json(Setup(task)))
+    (folder / METRICS).write_text("".join(f"{line}\n" for line in lines))
