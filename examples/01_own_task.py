@@ -7,35 +7,27 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from vigor.motion.descriptors import Motion, distance, distance_to, squared_acceleration, squared_velocity
-from vigor.motion.kinematics import path
-from vigor.motion.promp import ProMP
-from vigor.tasks import Region, Task
-from vigor.tasks.task import Display, Judge, Source
+import vigor
+from vigor import descriptors
 
 GOAL = (1.5, 0.0)
-GATE, OBSTACLE, REACHED = 0.1, 0.2, 0.1  # Radii: of the gate's opening, of the obstacle, of the goal.
+GATE, OBSTACLE, REACHED = 0.1, 0.2, 0.1  # Radii of the gate's opening, of the obstacle, of the goal.
 
 
-def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Gate (x, y) and obstacle (x, y)."""
-    return rng.uniform((0.35, -0.2, 0.95, -0.1), (0.5, 0.2, 1.1, 0.1), (count, 4))
+def to_goal(motion):
+    """Distance [T] to the goal."""
+    return descriptors.distance(motion.effector, jnp.asarray(GOAL))
 
 
-def distance_to_goal(motion: Motion) -> jnp.ndarray:
-    return distance(motion.effector, jnp.asarray(GOAL))
-
-
-def missed(motion: Motion) -> jnp.ndarray:
+def missed(motion):
     """How far the gate was missed, how deep the obstacle was entered, how far from the goal it ended."""
-    gate = jnp.min(distance(motion.effector, motion.context[:2])) - GATE
-    obstacle = OBSTACLE - jnp.min(distance(motion.effector, motion.context[2:]))
-    goal = distance_to_goal(motion)[-1] - REACHED
-    return sum(jnp.maximum(0.0, part) for part in (gate, obstacle, goal))
+    gate = jnp.min(descriptors.distance(motion.effector, motion.context[:2])) - GATE
+    obstacle = OBSTACLE - jnp.min(descriptors.distance(motion.effector, motion.context[2:]))
+    return sum(jnp.maximum(0.0, part) for part in (gate, obstacle, to_goal(motion)[-1] - REACHED))
 
 
-def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
-    """Recordings [T, 2] that pass the obstacle above or below, by splines through a few points."""
+def generate(rng, context, count):
+    """Recordings [60, 2] that pass the obstacle above or below, by splines through a few points."""
     recordings = []
     for side in rng.choice([-1.0, 1.0], count) * rng.uniform(0.3, 0.5, count):
         via = np.array([(0.0, 0.0), context[:2], (context[2], context[3] + side), GOAL])
@@ -45,25 +37,23 @@ def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[
     return recordings
 
 
-def regions(context: np.ndarray) -> tuple[Region, ...]:
+def regions(context):
+    """Circles that figures show."""
     places = (context[:2], GATE, "gate"), (context[2:], OBSTACLE, "obstacle"), (GOAL, REACHED, "goal")
-    return tuple(Region(tuple(map(float, centre)), radius, label) for centre, radius, label in places)
+    return [vigor.Region(tuple(map(float, centre)), radius, label) for centre, radius, label in places]
 
 
-TASK = Task(
+TASK = vigor.Task(
     name="gate-and-obstacle",
-    promp=ProMP(bases=6, dimensions=2, steps=30, scale=0.2),
+    promp=vigor.ProMP(bases=6, dimensions=2, steps=30, scale=0.2),
     context_names=("gate x", "gate y", "obstacle x", "obstacle y"),
-    sample_contexts=sample_contexts,
-    kinematics=path,
+    sample_contexts=lambda rng, n: rng.uniform((0.35, -0.2, 0.95, -0.1), (0.5, 0.2, 1.1, 0.1), (n, 4)),
+    kinematics=vigor.kinematics.path,
     descriptors=(
-        distance_to(slice(0, 2)),
-        distance_to(slice(2, 4)),
-        distance_to_goal,
-        squared_velocity,
-        squared_acceleration,
+        *(descriptors.distance_to(part) for part in (slice(0, 2), slice(2, 4))),
+        *(to_goal, descriptors.squared_velocity, descriptors.squared_acceleration),
     ),
-    judge=Judge(distance=missed, distinct=0.2),
-    display=Display(regions=regions),
-    source=Source(generate=generate),
+    judge=vigor.Judge(distance=missed, distinct=0.2),
+    display=vigor.Display(regions=regions),
+    source=vigor.Source(generate=generate),
 )

@@ -8,31 +8,28 @@ RUN is a new folder for the run, runs/example by default. The examples that foll
 import sys
 from pathlib import Path
 
-from vigor.learning import algorithm
-from vigor.planning import planner as plan
-from vigor.runs import run
+import vigor
 
 TASK = f"{Path(__file__).with_name('01_own_task.py')}:TASK"
 
 
-def main(folder: Path, iterations: int = 50) -> None:
-    run.train(run.Setup(task=TASK, config=algorithm.Config(iterations=iterations)), folder)
+def main(folder: Path, iterations: int = 50) -> vigor.Run:
+    run = vigor.train(TASK, out=folder, iterations=iterations)  # From demonstrations that the task generates.
+    print(run)
 
-    planner = plan.load(folder)  # From here on neither demonstrations nor training.
-    context = (0.42, -0.08, 1.0, 0.05)  # Gate and obstacle, x and y each.
-    made = planner.plan(context, samples=10)
-
-    (best, *_) = made.plans
-    print(best.failure or "a solution holds")
-    for rank, solution in enumerate(best.solutions, start=1):
+    context = (0.42, -0.08, 1.0, 0.05)  # Gate and obstacle, x and y each. From here on nothing is trained.
+    plans = run.plan(context, samples=10)
+    print(plans[0].failure or "a solution holds")
+    for rank, solution in enumerate(plans[0].solutions, start=1):
         print(
-            f"{rank}: kind {solution.group}, weight {solution.weight:.2f}, reward {solution.reward:.1f}, "
-            f"success of samples {solution.success:.2f}, to the goal at the end {solution.targets['goal']['end']:.3f}"
+            f"{rank}: kind {solution.group}, weight {solution.weight:.2f}, success of samples {solution.success:.2f}, "
+            f"ends {solution.targets['goal'].end:.3f} from the goal"
         )
+    plans.save(folder / "plan.json")  # For vigor show, vigor export, and example 05.
 
-    far = planner.plan((0.42, -0.08, 2.5, 0.05)).plans[0]
-    print(far.warning)
-    made.save(folder / "plan.json")  # For vigor show and vigor export.
+    far = run.plan((0.42, -0.08, 2.5, 0.05))
+    print(far[0].warning)
+    return run
 
 
 if __name__ == "__main__":

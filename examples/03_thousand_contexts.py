@@ -11,25 +11,24 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor.planning import planner as plan
+import vigor
 
 
 def main(folder: Path, count: int = 1000) -> float:
     """Share of contexts with a solution that holds."""
-    planner = plan.load(folder)
-    contexts = planner.task.sample_contexts(np.random.default_rng(7), count)
+    run = vigor.load(folder)
+    contexts = run.task.sample_contexts(np.random.default_rng(7), count)
     begun = time.perf_counter()
-    made = planner.plan(contexts)
-    seconds = time.perf_counter() - begun
+    plans = run.plan(contexts)
+    print(f"{count} contexts in {time.perf_counter() - begun:.1f} s with compilation")
 
-    held = [one.failure is None for one in made.plans]
-    kinds = [len({solution.group for solution in one.solutions if solution.holds}) for one in made.plans]
-    print(f"{count} contexts in {seconds:.1f} s with compilation")
-    print(f"{np.mean(held):.1%} have a solution that holds, {np.mean(kinds):.2f} kinds of them on average")
-    for one in made.plans:
-        if one.failure:
-            print(f"{np.round(one.context, 2)}, {one.outside:.2f} beyond the trained range: {one.failure}")
-    return float(np.mean(held))
+    held = np.mean([plan.failure is None for plan in plans])
+    kinds = np.mean([len({solution.group for solution in plan.solutions if solution.holds}) for plan in plans])
+    print(f"{held:.1%} have a solution that holds, {kinds:.2f} kinds of them on average")
+    for plan in plans:
+        if plan.failure:
+            print(f"{np.round(plan.context, 2)}, {plan.outside:.2f} beyond the trained range: {plan.failure}")
+    return float(held)
 
 
 if __name__ == "__main__":

@@ -10,33 +10,25 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor.motion.shapes import Sphere
-from vigor.planning import constraints
-from vigor.planning import planner as plan
-from vigor.planning.plans import Plan
-from vigor.reports import figures
+import vigor
 
 CONTEXT = (0.42, -0.08, 1.0, 0.05)
 
 
-def main(folder: Path) -> Plan:
-    planner = plan.load(folder)
-    task = planner.task
-    (free,) = planner.plan(CONTEXT).plans
+def main(folder: Path) -> vigor.Plan:
+    run = vigor.load(folder)
+    best = run.plan(CONTEXT)[0].best
 
     # On the path of the best solution, halfway between obstacle and goal.
-    path = np.asarray(task.promp.rollout(np.array(free.solutions[0].movement, np.float32)))
-    halfway = path[np.argmin(np.abs(path[:, 0] - 1.27))]
-    post = Sphere((float(halfway[0]), float(halfway[1])), 0.05)
+    path = best.joints()
+    post = vigor.Sphere(path[np.argmin(np.abs(path[:, 0] - 1.27))], 0.05)
 
-    made = planner.plan(CONTEXT, constraints.of_task(task, keep_out=(post,)))
-    (around,) = made.plans
-    for rank, solution in enumerate(around.solutions, start=1):
-        said = solution.violated or ("" if solution.solves else "misses")
-        print(f"{rank}: kind {solution.group}, keeps {solution.margins['keep-out 1']:.3f} away {said}")
-    print(around.failure or "a solution holds")
-    figures.save(figures.plans(made), folder / "plan_around.png")
-    return around
+    plans = run.plan(CONTEXT, avoid=[post])
+    for rank, solution in enumerate(plans[0].solutions, start=1):
+        print(f"{rank}: kind {solution.group}, keeps {solution.margins['keep-out 1']:.3f} away, {solution}")
+    print(plans[0].failure or "a solution holds")
+    plans.plot().savefig(folder / "plan_around.png")
+    return plans[0]
 
 
 if __name__ == "__main__":

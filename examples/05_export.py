@@ -7,14 +7,11 @@ file. The rosbag needs:  pip install "vigor-skills[export]"
 """
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from vigor.motion import robots
-from vigor.planning import export
-from vigor.planning import plans as solutions
+import vigor
 
 URDF = """<robot name="table">
   <joint name="x" type="prismatic"><limit lower="-1" upper="2" velocity="0.5" effort="10"/></joint>
@@ -23,24 +20,18 @@ URDF = """<robot name="table">
 """
 
 
-def main(folder: Path) -> export.Trajectory:
-    made = solutions.load(folder / "plan.json")
+def main(folder: Path) -> vigor.Trajectory:
     (folder / "table.urdf").write_text(URDF)
-    table = robots.from_urdf(folder / "table.urdf", acceleration=2.0)
+    table = vigor.Robot.from_urdf(folder / "table.urdf", acceleration=2.0)
 
-    moved = export.trajectory(
-        made.load_task(),
-        made.plans[0].solutions[0],
-        replace(made.constraints, robot=table, seconds=2.0),
-        rate=100,
-        start_pose=np.zeros(2),  # Where the table is now: a plan that starts elsewhere is refused.
-    )
-    fastest = np.abs(moved.velocities).max(axis=0)
-    print(f"asked for 2 s, takes {moved.times[-1]:.2f} s; fastest {fastest.round(3)} of {table.velocity}")
+    best = vigor.Plans.load(folder / "plan.json")[0].best
+    # The table is at (0, 0) now: a plan that starts elsewhere is refused.
+    moved = best.trajectory(rate=100, seconds=2.0, start_pose=(0.0, 0.0), robot=table)
+    print(moved)
+    print(f"fastest {np.abs(moved.velocities).max(axis=0).round(3)} of {table.velocity}")
 
-    export.write(folder / "moved.csv", moved, "csv")
-    export.write(folder / "moved.yaml", moved, "ros2")
-    export.write(folder / "moved_bag", moved, "mcap")
+    for name in ("moved.csv", "moved.yaml", "moved_bag"):  # A table, a ROS 2 message, a rosbag.
+        moved.save(folder / name)
     return moved
 
 
