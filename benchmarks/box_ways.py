@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import splits
 from vigor.learning import algorithm
 from vigor.runs.presets import preset
 from vigor.tasks import load_task
@@ -26,7 +27,7 @@ def measure(seeds: int, training: int) -> list[dict[str, Any]]:
     """Error and way of every component [context, component] by seed; also how far off an untouched box is."""
     task, config = load_task("box-pusher"), preset("box-pusher")
     shown = demonstrations.load(task.source.shipped)
-    splits = [demonstrations.split(shown, task, seed, training, 6, 3) for seed in range(seeds)]
+    splits = [splits.draw(shown, task, seed, training, 6, 3) for seed in range(seeds)]
     problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     at_once, means = 1 if jax.default_backend() == "cpu" else seeds, []
     for first in range(0, seeds, at_once):

@@ -18,8 +18,8 @@ from pathlib import Path
 import jax
 
 from vigor import __version__
-from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations import splits
 from vigor.learning import algorithm
 from vigor.runs.methods import method
 from vigor.runs.presets import preset
@@ -33,7 +33,7 @@ def main() -> None:
     given = parser.parse_args()
     task, way, config = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
     shown = recordings.generate(task, seed=0)
-    problem = algorithm.problem(task, shown, demonstrations.split(shown, task, 0, 6, 6, 5), 0)
+    problem = algorithm.problem(task, shown, splits.draw(shown, task, 0, 6, 6, 5), 0)
     data = way.prepare(task, config, jax.tree.map(lambda leaf: leaf[None], problem))
     ways = {"vectorised": config, "plain": replace(config, vectorised=False)}
     states = {name: way.advance(task, own, data, way.start(task, own, data), 1)[0] for name, own in ways.items()}

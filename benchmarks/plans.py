@@ -22,8 +22,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor import __version__
-from vigor.demonstrations import dataset as demonstrations
-from vigor.demonstrations.dataset import Demonstrations, Split, importers
+from vigor.demonstrations import importers, splits
+from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.splits import Split
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning import algorithm
@@ -119,7 +120,7 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     if given.quick:
         config = replace(config, iterations=20)
     shown = importers.import_demonstrations(task, "published", given.path)
-    splits = [demonstrations.split(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
+    splits = [splits.draw(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
     learned, ensembles, seconds = train(task, config, shown, splits)
     new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(splits)]
     item: dict[str, Any] = {

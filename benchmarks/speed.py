@@ -26,8 +26,8 @@ import numpy as np
 
 from vigor import __version__
 from vigor.basics import batching
-from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations, importers
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
@@ -71,7 +71,7 @@ def seconds(function: Callable[..., Any], *arguments: Any) -> float:
 def batch(task: Task, shown: Demonstrations, seeds: int, **split: Any) -> tuple[algorithm.Problem, list[np.ndarray]]:
     """Runs with seeds 0, 1, ... as a batch, and their contexts."""
     chosen = {"train_contexts": 6, "test_contexts": 6, "per_context": 5} | split
-    splits = [demonstrations.split(shown, task, seed, **chosen) for seed in range(seeds)]
+    splits = [splits.draw(shown, task, seed, **chosen) for seed in range(seeds)]
     problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     contexts = [np.concatenate([split.train_contexts, split.test_contexts]) for split in splits]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems), contexts

@@ -6,8 +6,10 @@ Shapes are compared across a function's arguments and its result whenever it is 
 from collections.abc import Callable
 from typing import Any
 
+import jaxtyping
 from beartype import BeartypeConf, beartype
 
+jaxtyping.config.update("jaxtyping_remove_typechecker_stack", True)  # The message says it all.
 _CONF = BeartypeConf(is_pep484_tower=True)
 """A whole number is a float too, as for mypy."""
 

@@ -34,10 +34,10 @@ def test_examples_are_short_and_use_the_public_api(path):
 
 @pytest.fixture(scope="module")
 def trained_example(tmp_path_factory) -> tuple[vigor.Run, str]:
-    """The run that example 02 makes, and what the example says."""
+    """The run that example 02 makes, with fewer iterations, and what the example says."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     with redirect_stdout(StringIO()) as said:
-        run = example("02_train_and_plan.py")["main"](folder)
+        run = example("02_train_and_plan.py")["main"](folder, iterations=12)
     return run, said.getvalue()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import assert_same, member, quick
-from two_targets import CONTEXTS, SETTINGS, TASK, TRAINING, describe, owner_of, problem, rollout
+from two_targets import CONTEXTS, SETTINGS, STEPS, TASK, TRAINING, describe, owner_of, problem, rollout
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
 from vigor.learning import algorithm, density_ratio, policy_samples, policy_update
@@ -188,8 +188,10 @@ def test_every_iteration_has_randomness_of_its_own(begun, iterate):
 
 @pytest.mark.parametrize("decay", [0.1, 0.0, 1.0])
 def test_the_learning_rate_falls_in_a_straight_line(monkeypatch, begun, decay):
-    settings, state = with_values(SETTINGS, iterations=100, decay=decay), member(begun, 0)
+    settings, state = with_values(SETTINGS, iterations=100, decay=decay, misplaced=0.0), member(begun, 0)
     # Instead of training, hand the rate on where the number of epochs would be.
+    nothing = jnp.zeros((TRAINED.networks, 10, STEPS, TASK.features))
+    monkeypatch.setattr(policy_samples, "draw", lambda *arguments: nothing)
     monkeypatch.setattr(
         density_ratio, "train", lambda key, network, settings, training, validation, rate: (network, rate)
     )

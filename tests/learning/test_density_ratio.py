@@ -22,6 +22,9 @@ def settings_of(**values):
 SMALL = settings_of(layers=2, width=6, kernel=3, networks=3, learning_rate=1e-3)
 
 new_network = quick(network_training.new_network, static_argnums=(1, 2))
+known_network = quick(density_ratio.new_network, static_argnums=1)
+log_density = quick(outcome.log_density, static_argnums=1)
+learn = quick(outcome.learn, static_argnums=0)
 compiled_train = quick(density_ratio.train, static_argnums=2)
 reward = quick(density_ratio.reward, static_argnums=0)
 
@@ -58,10 +61,10 @@ def test_reward_is_the_sum_of_logits():
 def test_reward_adds_how_likely_the_outcome_is():
     settings, descriptors = with_values(SMALL, near=(0.5,)), jnp.abs(some_descriptors())
     shown = jnp.abs(some_descriptors(seed=1))
-    parameters = density_ratio.new_network(jax.random.key(0), settings, shown).parameters
-    plain = density_ratio.new_network(jax.random.key(0), with_values(settings, outcome=False), shown).parameters
+    parameters = known_network(jax.random.key(0), settings, shown).parameters
+    plain = known_network(jax.random.key(0), with_values(settings, outcome=False), shown).parameters
     assert_same({name: parameters[name] for name in plain}, plain)
-    likely = outcome.log_density(outcome.learn(settings.near, shown), settings.near, descriptors)
+    likely = log_density(learn(settings.near, shown), settings.near, descriptors)
     assert np.all(likely < 0)
     gained = reward(settings, parameters, descriptors) - reward(settings, plain, descriptors)
     np.testing.assert_allclose(gained, likely, rtol=1e-4, atol=1e-4)
@@ -72,14 +75,6 @@ def test_no_more_distances_than_descriptors(with_outcome):
     settings = with_values(SMALL, near=(0.5,) * (FEATURES + 1), outcome=with_outcome)
     with pytest.raises(UserError, match=f"near has {FEATURES + 1} numbers for {FEATURES} descriptors"):
         density_ratio.new_network(jax.random.key(0), settings, some_descriptors())
-
-
-def test_training_leaves_what_is_known_of_demonstrations():
-    settings, shown = with_values(SMALL, near=(0.5,), epochs=3, warmup=1), some_descriptors()
-    begun = density_ratio.new_network(jax.random.key(0), settings, shown)
-    trained, _ = train(1, begun, settings, classes(shown, some_descriptors(seed=1)))
-    assert_same(trained.parameters["outcome"], begun.parameters["outcome"])
-    assert np.any(trained.parameters["output"]["weight"] != begun.parameters["output"]["weight"])
 
 
 def test_loss_is_weighted_cross_entropy():
@@ -132,12 +127,12 @@ def test_both_classes_weigh_the_same(demonstrations, policy):
 
 
 def test_policy_samples_count_by_their_shares():
-    """Samples that do not count leave no trace, and the others weigh as much as all demonstrations."""
-    demonstrations, policy = some_descriptors(4), some_descriptors(6, seed=1)
-    shares = np.array([1, 0, 0.5, 0, 0, 0.5], np.float32)
+    """Samples that do not count leave no trace, and one that counts twice is as two."""
+    demonstrations, policy = some_descriptors(3, steps=3), some_descriptors(40, steps=3, seed=1)
+    shares = np.tile(np.array([1, 0, 2, 1], np.float32), 10)
     parameters = network(ONE_EPOCH).parameters
-    found = gradient_of(parameters, Classes(demonstrations, policy, shares))
-    repeated = classes(np.repeat(demonstrations, 2, axis=0), policy[np.array([0, 0, 2, 5])])
+    found = gradient_of(parameters, Classes(demonstrations, policy, 0.3 * shares))
+    repeated = classes(demonstrations, np.repeat(policy, shares.astype(int), axis=0))
     assert_same(found, gradient_of(parameters, repeated), rtol=1e-4, atol=1e-6)
 
 
@@ -203,11 +198,24 @@ def test_unequal_numbers_do_not_shift_the_ratio():
 # Iterations ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_optimiser_lives_through_iterations_and_every_one_trains_all_its_epochs():
-    settings = with_values(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
+@pytest.fixture(scope="module")
+def iterations():
+    """A network before training, and network and epochs after one iteration and after two."""
+    settings = with_values(SMALL, near=(0.5,), dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
     samples = classes(some_descriptors(20), some_descriptors(20, seed=1))
-    once, epochs = train(0, network(settings), settings, samples)
-    twice, more_epochs = train(1, once, settings, samples)
+    begun = known_network(jax.random.key(0), settings, samples.demonstrations)
+    once = train(0, begun, settings, samples)
+    return begun, once, train(1, once[0], settings, samples)
+
+
+def test_training_leaves_what_is_known_of_demonstrations(iterations):
+    begun, (trained, _), _ = iterations
+    assert_same(trained.parameters["outcome"], begun.parameters["outcome"])
+    assert np.any(trained.parameters["output"]["weight"] != begun.parameters["output"]["weight"])
+
+
+def test_the_optimiser_lives_through_iterations_and_every_one_trains_all_its_epochs(iterations):
+    _, (once, epochs), (twice, more_epochs) = iterations
     assert epochs == more_epochs == 4
     steps = [int(optax.tree.get(state.optimiser, "count")) for state in (once, twice)]
     assert steps == [4 * 3, 2 * 4 * 3]

@@ -11,7 +11,6 @@ from helpers import (
     STEPS,
     assert_same,
     constant_network,
-    logits,
     member,
     output_gradient,
     quick,
@@ -21,6 +20,7 @@ from helpers import (
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
 from vigor.learning import network_training as training
+from vigor.learning import networks
 from vigor.learning.network_training import Network, NetworkTraining
 
 SMALL = with_values(NetworkTraining(), layers=2, width=6, kernel=3, networks=3, dropout=0.0, learning_rate=1e-3)
@@ -56,11 +56,18 @@ compiled_fit = quick(
 )
 
 
-def train(seed, start, settings, rows, held=None, rate=1.0):
+compiled_loss = quick(
+    lambda parameters, settings, rows: cross_entropy(networks.logits(parameters, settings.architecture, rows[0]), rows),
+    static_argnums=1,
+)
+begin, end = quick(training.begin), quick(training.end, static_argnums=0)
+
+
+def train(seed, start, settings, rows, held=None, until=10**6, rate=1.0):
     """Network and epochs after training; without held samples all epochs are trained."""
     held = none_of(rows) if held is None else held
-    fit = compiled_fit(jax.random.key(seed), training.begin(start), settings, rows, held, None, rate)
-    return training.end(settings, fit), fit.epoch
+    fit = compiled_fit(jax.random.key(seed), begin(start), settings, rows, held, until, rate)
+    return end(settings, fit), fit.epoch
 
 
 # One step ------------------------------------------------------------------------------------------------------------
@@ -72,9 +79,8 @@ def one_epoch(**changes):
     )
 
 
-@pytest.mark.parametrize("probability", [0.2, 0.5])
-def test_dropout_drops_its_share_and_keeps_the_mean(probability):
-    width = 4_000
+def test_dropout_drops_its_share_and_keeps_the_mean():
+    width, probability = 4_000, 0.2
     parameters = constant_network(width, 20.0)
     nothing = np.zeros((1, 1, FEATURES), np.float32)
     # A network sure of label 1 has an error of 1 on the sample with label 0 alone: its gradient is half the units.
@@ -92,17 +98,19 @@ def test_dropout_drops_its_share_and_keeps_the_mean(probability):
     assert units.mean() == pytest.approx(1, abs=0.08)
 
 
-@pytest.mark.parametrize("batch_norm", [False, True])
-def test_the_rate_is_a_share_of_every_step(batch_norm):
+NORMALISED = one_epoch(width=5, batch_norm=True, epochs=30)
+FIFTY = rows_of(3 + some_descriptors(20), 2 * some_descriptors(30, seed=1))
+
+
+def test_the_rate_is_a_share_of_every_step():
     """Of the first step: later ones start elsewhere."""
-    settings = one_epoch(width=4, batch_norm=batch_norm)
-    start, rows = network(settings), rows_of(some_descriptors(4), some_descriptors(6, seed=1))
-    full, tenth, none = (train(0, start, settings, rows, rate=rate)[0] for rate in (1.0, 0.1, 0.0))
+    start = network(NORMALISED)
+    full, tenth, none = (train(0, start, NORMALISED, FIFTY, until=1, rate=rate)[0] for rate in (1.0, 0.1, 0.0))
     learned = trained(start.parameters)
     moves = jax.tree.map(lambda new, old: new - old, trained(full.parameters), learned)
     # Adam's first step is the learning rate by every parameter whose slope is not tiny.
     assert np.median(np.abs(np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(moves)]))) == pytest.approx(
-        settings.learning_rate, rel=1e-3
+        NORMALISED.learning_rate, rel=1e-3
     )
     expected = jax.tree.map(lambda old, move: old + 0.1 * move, learned, moves)
     assert_same(trained(tenth.parameters), expected, rtol=0, atol=1e-6)
@@ -127,13 +135,11 @@ def running(state):
 
 
 def test_running_statistics_become_those_of_the_data():
-    settings = one_epoch(width=5, batch_norm=True, learning_rate=1e-9, epochs=30)
-    start = network(settings)
-    rows = rows_of(3 + some_descriptors(20), 2 * some_descriptors(30, seed=1))
-    after, _ = train(0, start, settings, rows)
+    start = network(NORMALISED)
+    after, _ = train(0, start, NORMALISED, FIFTY, rate=0.0)
     phase = np.broadcast_to(np.linspace(0, 1, STEPS)[:, None], (50, STEPS, 1))
     before, layer = start.parameters["layers"][0], after.parameters["layers"][0]
-    hidden = np.concatenate([rows[0], phase], axis=2) @ np.asarray(before["weight"]) + np.asarray(before["bias"])
+    hidden = np.concatenate([FIFTY[0], phase], axis=2) @ np.asarray(before["weight"]) + np.asarray(before["bias"])
     left = 0.9**30
     np.testing.assert_allclose(layer["running_mean"], (1 - left) * hidden.mean(axis=(0, 1)), atol=1e-4)
     np.testing.assert_allclose(layer["running_variance"], (1 - left) * hidden.var(axis=(0, 1)) + left, rtol=1e-3)
@@ -163,36 +169,35 @@ def test_without_validation_all_epochs_are_trained_in_all_batches():
         assert np.all(np.isfinite(leaf))
 
 
-def batches_seen(seed, samples, settings):
-    """Which samples were in every batch, [epoch, batch, sample]."""
+def batches_seen(samples, settings, *seeds):
+    """Samples in every batch, [seed, epoch, batch, sample]."""
     seen = []
 
     def watched(step_logits, rows):
         jax.debug.callback(lambda numbers: seen.append(np.asarray(numbers)), rows[1], ordered=True)
         return jnp.mean(step_logits)
 
-    rows = jnp.asarray(some_descriptors(samples)), jnp.arange(samples)
-    train_watched = quick(lambda fit: training.train(jax.random.key(seed), fit, settings, watched, rows, none_of(rows)))
-    fit = train_watched(training.begin(network(settings)))
-    jax.block_until_ready(fit)
-    jax.effects_barrier()
-    return np.array(seen).reshape(settings.epochs, -1, min(samples, settings.batch))
+    rows = some_descriptors(samples), jnp.arange(samples)
+    train_watched = quick(lambda key, fit: training.train(key, fit, settings, watched, rows, none_of(rows)))
+    for seed in seeds:
+        jax.block_until_ready(train_watched(jax.random.key(seed), begin(network(settings))))
+        jax.effects_barrier()
+    return np.array(seen).reshape(len(seeds), settings.epochs, -1, min(samples, settings.batch))
 
 
 def test_every_epoch_shuffles_and_fills_the_last_batch_with_rows_of_the_first():
-    settings = one_epoch(width=4, epochs=3, batch=4)
-    seen = batches_seen(0, 10, settings)
+    seen, other = batches_seen(10, one_epoch(width=4, epochs=3, batch=4), 0, 1)
     assert seen.shape == (3, 3, 4)
     for order in seen.reshape(3, 12):
         np.testing.assert_array_equal(np.sort(order[:10]), np.arange(10))
         np.testing.assert_array_equal(order[10:], order[:2])
     assert len({tuple(order) for order in seen.reshape(3, 12).tolist()}) == 3
-    assert np.any(batches_seen(1, 10, settings) != seen)
+    assert np.any(other != seen)
 
 
 @pytest.mark.parametrize("samples", [3, 4])
 def test_samples_that_fit_one_batch_are_trained_at_once(samples):
-    seen = batches_seen(0, samples, one_epoch(width=4, epochs=2, batch=4))
+    (seen,) = batches_seen(samples, one_epoch(width=4, epochs=2, batch=4), 0)
     assert seen.shape == (2, 1, samples)
     np.testing.assert_array_equal(np.sort(seen[:, 0]), np.broadcast_to(np.arange(samples), (2, samples)))
 
@@ -244,48 +249,46 @@ PURE, MIXED = two_kinds(5, 0), two_kinds(3, 2)
 STEADY = one_epoch(width=8, learning_rate=0.02)
 
 
-def networks_by_epoch(start, epochs):
-    """Epochs on pure labels differ in nothing random: they can be repeated one by one."""
-    state, every = start, {}
-    for number in range(1, epochs + 1):
+@pytest.fixture(scope="module")
+def by_epoch():
+    """Networks after each of 41 epochs on pure labels. These differ in nothing random: they can be repeated one by
+    one."""
+    state, every = network(STEADY), {}
+    for number in range(1, 42):
         state, _ = train(0, state, STEADY, PURE)
         every[number] = state.parameters
     return every
 
 
 def mixed_loss(parameters):
-    return float(cross_entropy(logits(parameters, STEADY.architecture, MIXED[0]), MIXED))
+    return compiled_loss(parameters, STEADY, MIXED)
 
 
-def test_training_returns_the_best_network_when_patience_runs_out():
+def test_training_returns_the_best_network_when_patience_runs_out(by_epoch):
     settings = with_values(STEADY, epochs=100, warmup=2, patience=3)
-    start = network(settings)
-    after, epochs = train(0, start, settings, PURE, MIXED)
-    assert epochs < 100
-    every = networks_by_epoch(start, int(epochs))
+    after, epochs = train(0, network(settings), settings, PURE, MIXED)
+    assert epochs < 41
+    every = {number: by_epoch[number] for number in range(1, int(epochs) + 1)}
     best = min(every, key=lambda number: mixed_loss(every[number]))
     assert best > settings.warmup + 1
     assert epochs == best + settings.patience
     assert_same(after.parameters, every[best], rtol=1e-4, atol=1e-5)
 
 
-def test_training_keeps_the_last_network_when_all_epochs_were_run():
+def test_training_keeps_the_last_network_when_all_epochs_were_run(by_epoch):
     settings = with_values(STEADY, epochs=30, warmup=1, patience=100)
-    start = network(settings)
-    after, epochs = train(0, start, settings, PURE, MIXED)
+    after, epochs = train(0, network(settings), settings, PURE, MIXED)
     assert epochs == 30
-    every = networks_by_epoch(start, 30)
-    assert mixed_loss(every[30]) > min(map(mixed_loss, every.values())) + 1e-3
-    assert_same(after.parameters, every[30], rtol=1e-4, atol=1e-5)
+    assert mixed_loss(by_epoch[30]) > min(mixed_loss(by_epoch[number]) for number in range(1, 31)) + 1e-3
+    assert_same(after.parameters, by_epoch[30], rtol=1e-4, atol=1e-5)
 
 
-def test_early_stopping_looks_at_the_loss_only_after_the_warmup():
+def test_early_stopping_looks_at_the_loss_only_after_the_warmup(by_epoch):
     settings = with_values(STEADY, epochs=100, warmup=40, patience=3)
-    start = network(settings)
-    after, epochs = train(0, start, settings, PURE, MIXED)
+    after, epochs = train(0, network(settings), settings, PURE, MIXED)
     # By then the loss rises: the first network looked at is the best.
     assert epochs == 40 + 1 + 3
-    assert_same(after.parameters, networks_by_epoch(start, 41)[41], rtol=1e-4, atol=1e-5)
+    assert_same(after.parameters, by_epoch[41], rtol=1e-4, atol=1e-5)
 
 
 # In pieces -----------------------------------------------------------------------------------------------------------
@@ -297,7 +300,7 @@ PIECES = with_values(
 
 def pieces(settings, held, *untils):
     """The fits after training until each of these epochs, one after the other."""
-    fits = [training.begin(network(settings))]
+    fits = [begin(network(settings))]
     for until in untils:
         fits.append(compiled_fit(jax.random.key(3), fits[-1], settings, noise_rows(), held, until, 0.5))
     return fits[1:]
@@ -314,7 +317,7 @@ def test_training_in_pieces_is_training_at_once(stops_early):
     assert 7 < last.epoch < 60
     assert (last.waited == settings.patience) == stops_early
     assert_same(last, whole, rtol=0)
-    assert_same(training.end(settings, last), training.end(settings, whole), rtol=0)
+    assert_same(end(settings, last), end(settings, whole), rtol=0)
     assert np.abs(first.network.parameters["output"]["weight"] - last.network.parameters["output"]["weight"]).max() > 0
 
 

@@ -10,6 +10,7 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.summary import summarise
 from vigor.motion import robots
 from vigor.tasks.reachers import generation, planar_reacher
 from vigor.tasks.reachers.panda_reacher import REST
@@ -76,7 +77,7 @@ def test_all_succeed(generated: tuple[Task, Demonstrations]):
 
 def test_versatile(generated: tuple[Task, Demonstrations]):
     task, set_ = generated
-    summary = demos.summary(task, set_)
+    summary = summarise(task, set_)
     assert np.all(summary.solutions >= 4)
     assert np.all(summary.spread > 1.5 * task.judge.distinct)
     if task is PLANAR:
