@@ -18,6 +18,7 @@ import numpy as np
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import splits
 from vigor.learning import algorithm
+from vigor.learning.problem import problem
 from vigor.runs.presets import preset
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import geometry, pushes
@@ -28,7 +29,7 @@ def measure(seeds: int, training: int) -> list[dict[str, Any]]:
     task, config = load_task("box-pusher"), preset("box-pusher")
     shown = demonstrations.load(task.source.shipped)
     splits = [splits.draw(shown, task, seed, training, 6, 3) for seed in range(seeds)]
-    problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
+    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     at_once, means = 1 if jax.default_backend() == "cpu" else seeds, []
     for first in range(0, seeds, at_once):
         batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems[first : first + at_once])

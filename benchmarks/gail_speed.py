@@ -20,7 +20,7 @@ import jax
 from vigor import __version__
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations import splits
-from vigor.learning import algorithm
+from vigor.learning.problem import problem
 from vigor.runs.methods import method
 from vigor.runs.presets import preset
 from vigor.tasks import load_task
@@ -33,8 +33,8 @@ def main() -> None:
     given = parser.parse_args()
     task, way, config = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
     shown = recordings.generate(task, seed=0)
-    problem = algorithm.problem(task, shown, splits.draw(shown, task, 0, 6, 6, 5), 0)
-    data = way.prepare(task, config, jax.tree.map(lambda leaf: leaf[None], problem))
+    one = problem(task, shown, splits.draw(shown, task, 0, 6, 6, 5), 0)
+    data = way.prepare(task, config, jax.tree.map(lambda leaf: leaf[None], one))
     ways = {"vectorised": config, "plain": replace(config, vectorised=False)}
     states = {name: way.advance(task, own, data, way.start(task, own, data), 1)[0] for name, own in ways.items()}
     wall, cpu = (dict.fromkeys(ways, 0.0) for _ in range(2))

@@ -8,7 +8,6 @@ PATH is a clone of github.com/NiklasFreymuth/VIGOR with the human demonstrations
 import argparse
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from speed import REACHERS, batch, compiled_start
 from vigor import __version__
+from vigor.basics.settings import with_values
 from vigor.demonstrations import importers
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
@@ -30,7 +30,7 @@ WHAT = {"one run": 1.0, "ten runs": 1.0, "a thousand contexts": 0.1}
 
 def measure(name: str, path: Path, iterations: int, what: str) -> dict[str, Any]:
     """Seconds of compilation and of the iterations after it, and the best component's success on test contexts."""
-    task, config = load_task(name), replace(preset(name), iterations=iterations)
+    task, config = load_task(name), with_values(preset(name), iterations=iterations)
     iterations = round(WHAT[what] * iterations)
     shown = importers.import_demonstrations(task, "published", path)
     seeds = 10 if what == "ten runs" else 1

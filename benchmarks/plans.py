@@ -22,12 +22,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor import __version__
+from vigor.basics.settings import with_values
 from vigor.demonstrations import importers, splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.splits import Split
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning import algorithm
+from vigor.learning.algorithm import VigorSettings
+from vigor.learning.problem import problem
 from vigor.motion.shapes import Sphere
 from vigor.planning import constraints
 from vigor.planning.planner import Planner, thin
@@ -42,15 +45,15 @@ RADIUS = {"planar-reacher": 0.25, "panda-reacher": 0.05}
 
 
 def train(
-    task: Task, config: algorithm.Config, shown: Demonstrations, splits: list[Split]
+    task: Task, config: VigorSettings, shown: Demonstrations, splits: list[Split]
 ) -> tuple[list[Policies], list[Any], float]:
     """Policies and ensembles [iteration, network, ...] of every split's run, trained as one program, and seconds."""
-    problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
+    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
     begun = time.perf_counter()
     states, parts = algorithm.start(task, config, batch), []
-    for done in range(0, config.iterations, algorithm.CHUNK):
-        count = min(algorithm.CHUNK, config.iterations - done)
+    for done in range(0, config.update.iterations, algorithm.CHUNK):
+        count = min(algorithm.CHUNK, config.update.iterations - done)
         states, ensembles = algorithm.advance(task, config, batch, states, count)
         parts.append(jax.tree.map(lambda leaf, count=count: np.asarray(leaf[:count]), ensembles))
     seconds = time.perf_counter() - begun
@@ -118,14 +121,14 @@ def timed(planner: Planner, contexts: np.ndarray) -> dict[str, float]:
 def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     task, config = load_task(name), preset(name)
     if given.quick:
-        config = replace(config, iterations=20)
+        config = with_values(config, iterations=20)
     shown = importers.import_demonstrations(task, "published", given.path)
     splits = [splits.draw(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
     learned, ensembles, seconds = train(task, config, shown, splits)
     new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(splits)]
     item: dict[str, Any] = {
         "task": name,
-        "iterations": config.iterations,
+        "iterations": config.update.iterations,
         "device": jax.devices()[0].device_kind,
         "version": __version__,
         "training_seconds": seconds,
@@ -133,7 +136,7 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     }
     planners = []
     for seed, (known, networks) in enumerate(zip(learned, ensembles, strict=True)):
-        setup = Setup(task=name, seed=seed, config=config)
+        setup = Setup(task=name, seed=seed, settings=config)
         run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
         for every in given.every:
             planner = Planner(task, setup, known, thin(networks, every), Path())

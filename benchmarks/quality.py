@@ -18,24 +18,24 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics.settings import with_values
 from vigor.experiments import cell, statistics
-from vigor.experiments.cell import Cell, with_setting
+from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data
 from vigor.experiments.suites import REACHERS
 from vigor.runs.presets import preset
-from vigor.runs.run import Setup
+from vigor.runs.setup import Setup
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "begin anywhere": {"begin": "normal"},
-    "outcome not rewarded": {"density_ratio.outcome": False},
-    "nothing magnified": {"density_ratio.near": ()},
+    "outcome not rewarded": {"outcome": False},
+    "nothing magnified": {"near": ()},
     "nothing misplaced": {"misplaced": 0.0},
     "no sharpness": {"sharpness": 0.0},
     "fixed weights": {"weights": "fixed"},
     "KL bound .5": {"kl_bound": 0.5},
-    "early stopping": {"density_ratio.epochs": 25, "density_ratio.validation": 0.1},
-    "memory of 5 iterations": {"memory": 5},
+    "early stopping": {"epochs": 25, "validation": 0.1},
     "10 components": {"components": 10},
     "3 training contexts": {"train_contexts": 3},
     "paper": {"preset": "paper"},
@@ -49,16 +49,14 @@ def measure(task: str, data: Data, seeds: Sequence[int], changes: Mapping[str, A
     placed = data.of(task)
     assert placed is not None
     data.save()
-    setup = Setup(task, placed.place, config=preset(task, changes.get("preset", "default")))
-    for name, value in changes.items():
-        if name != "preset":
-            setup = with_setting(setup, name, value)
+    setup = Setup(task, placed.place, settings=preset(task, changes.get("preset", "default")))
+    setup = with_values(setup, **{name: value for name, value in changes.items() if name != "preset"})
     begun = time.perf_counter()
     rows = cell.measure([Cell(replace(setup, seed=seed)) for seed in seeds], data.folder)
     return {
         "task": task,
         "changes": dict(changes),
-        "iterations": setup.config.iterations,
+        "iterations": setup.settings.update.iterations,
         "seconds": time.perf_counter() - begun,
         "device": rows[0]["device"],
         "runs": [

@@ -26,12 +26,16 @@ import numpy as np
 
 from vigor import __version__
 from vigor.basics import batching
+from vigor.basics.settings import with_values
+from vigor.demonstrations import importers, splits
 from vigor.demonstrations import preprocessing as recordings
-from vigor.demonstrations import splits
-from vigor.demonstrations.dataset import Demonstrations, importers
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
-from vigor.learning import algorithm, density_ratio, mixture, policy_update
+from vigor.learning import algorithm, density_ratio, mixture, policy_samples, policy_update
+from vigor.learning.algorithm import VigorSettings, VigorState
+from vigor.learning.misplaced import with_misplaced
+from vigor.learning.problem import Problem, problem
 from vigor.runs.presets import preset
 from vigor.tasks import Task, load_task
 
@@ -68,16 +72,16 @@ def seconds(function: Callable[..., Any], *arguments: Any) -> float:
     return float(np.median(times))
 
 
-def batch(task: Task, shown: Demonstrations, seeds: int, **split: Any) -> tuple[algorithm.Problem, list[np.ndarray]]:
+def batch(task: Task, shown: Demonstrations, seeds: int, **split: Any) -> tuple[Problem, list[np.ndarray]]:
     """Runs with seeds 0, 1, ... as a batch, and their contexts."""
     chosen = {"train_contexts": 6, "test_contexts": 6, "per_context": 5} | split
     splits = [splits.draw(shown, task, seed, **chosen) for seed in range(seeds)]
-    problems = [algorithm.problem(task, shown, split, seed) for seed, split in enumerate(splits)]
+    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
     contexts = [np.concatenate([split.train_contexts, split.test_contexts]) for split in splits]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems), contexts
 
 
-def compiled_start(task: Task, config: algorithm.Config, problems: algorithm.Problem) -> algorithm.State:
+def compiled_start(task: Task, config: VigorSettings, problems: Problem) -> VigorState:
     """States before the first iteration, with everything compiled."""
     states = algorithm.start(task, config, problems)
     states, _ = algorithm.advance(task, config, problems, states, 0)
@@ -85,7 +89,7 @@ def compiled_start(task: Task, config: algorithm.Config, problems: algorithm.Pro
     return states
 
 
-def iteration(task: Task, config: algorithm.Config, problems: algorithm.Problem, iterations: int) -> dict[str, float]:
+def iteration(task: Task, config: VigorSettings, problems: Problem, iterations: int) -> dict[str, float]:
     """Compilation, and the mean time of iterations from a fresh start."""
     begun = time.perf_counter()
     states = compiled_start(task, config, problems)
@@ -99,17 +103,23 @@ def iteration(task: Task, config: algorithm.Config, problems: algorithm.Problem,
     return {"compilation": compilation, "iteration": each, "epochs": float(np.mean(epochs))}
 
 
-def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> dict[str, float]:
+def parts(task: Task, config: VigorSettings, problem: Problem) -> dict[str, float]:
     """Where an iteration's time goes, by timing its parts alone."""
-    state = jax.jit(lambda problem: algorithm.initial(task, config, problem))(problem)
+    state = jax.jit(lambda problem: algorithm.first_state(task, config, problem))(problem)
     key, settings = jax.random.key(1), config.density_ratio
-    fixed = replace(settings, epochs=settings.warmup, validation=0.0)
-    gather = jax.jit(lambda mixtures: algorithm._policy_samples(key, task, config, problem, mixtures))
-    training, validation = algorithm._split(config, problem, gather(state.mixtures)[None])
-    if config.misplaced:
-        training = jax.jit(lambda: algorithm._with_misplaced(key, task, config, problem, training))()
+    fixed = with_values(settings, epochs=settings.training.warmup, validation=0.0)
+    networks_count = settings.training.networks
+
+    def gathered(mixtures):
+        drawn_from = policy_update.with_equal_weights(config.update, mixtures)
+        return policy_samples.draw(key, task, networks_count, problem, drawn_from)
+
+    gather = jax.jit(gathered)
+    training, validation = policy_samples.split(settings.training, problem, gather(state.mixtures))
+    plain = training
+    training = jax.jit(lambda: with_misplaced(key, task, config.misplaced, problem, plain))()
     nothing = jax.tree.map(lambda leaf: leaf[:, :0], validation)
-    keys = jax.random.split(key, settings.networks)
+    keys = jax.random.split(key, networks_count)
 
     def train(networks):
         return batching.each(
@@ -118,10 +128,10 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
 
     def update(mixtures, ensemble, config):
         reward = partial(density_ratio.reward, settings)
-        return policy_update.update(key, task, config, reward, ensemble, problem.contexts, mixtures)
+        return policy_update.update(key, task, config.update, reward, ensemble, problem.contexts, mixtures)
 
-    count = problem.contexts.shape[0] * config.components * config.samples
-    samples = jax.vmap(lambda key, m: mixture.sample_components(key, m, config.samples))
+    count = problem.contexts.shape[0] * config.update.components * config.update.samples
+    samples = jax.vmap(lambda key, m: mixture.sample_components(key, m, config.update.samples))
     weights = samples(jax.random.split(key, problem.contexts.shape[0]), state.mixtures).reshape(count, -1)
     owner = jnp.repeat(problem.contexts, count // problem.contexts.shape[0], axis=0)
 
@@ -139,7 +149,7 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
             lambda m, e: update(m, e, config), state.mixtures, state.ensemble.parameters
         ),
         "of these descriptors and their gradients": seconds(
-            lambda w, c: batching.by_chunks(config.chunk, slopes, w, c), weights, owner
+            lambda w, c: batching.by_chunks(config.update.chunk, slopes, w, c), weights, owner
         ),
         "of these the trust-region step": seconds(
             lambda roots: jax.vmap(jax.vmap(lambda root: jnp.linalg.eigh(root @ root.T)))(roots), state.mixtures.roots
@@ -147,7 +157,7 @@ def parts(task: Task, config: algorithm.Config, problem: algorithm.Problem) -> d
     }
 
 
-def until_solved(task: Task, config: algorithm.Config, shown: Demonstrations, seeds: int) -> dict[str, Any]:
+def until_solved(task: Task, config: VigorSettings, shown: Demonstrations, seeds: int) -> dict[str, Any]:
     """Iterations, and seconds without compilation, after which test success first reaches LEVEL and keeps it.
 
     Success is the mean over seeds of the best component's; the time is that of one run.
@@ -158,7 +168,7 @@ def until_solved(task: Task, config: algorithm.Config, shown: Demonstrations, se
         problems = jax.tree.map(lambda leaf, seed=seed: leaf[seed : seed + 1], runs)
         states = compiled_start(task, config, problems)
         times, levels = [0.0], []
-        for _ in range(0, config.iterations, algorithm.CHUNK):
+        for _ in range(0, config.update.iterations, algorithm.CHUNK):
             begun = time.perf_counter()
             states, _ = algorithm.advance(task, config, problems, states, algorithm.CHUNK)
             jax.block_until_ready(states.iteration)
@@ -179,24 +189,26 @@ def until_solved(task: Task, config: algorithm.Config, shown: Demonstrations, se
     }
 
 
-def growth(task: Task, config: algorithm.Config, shown: Demonstrations, quick: bool) -> list[dict[str, Any]]:
+def growth(task: Task, config: VigorSettings, shown: Demonstrations, quick: bool) -> list[dict[str, Any]]:
     """Time of an iteration against contexts, components, weights, demonstrations and runs."""
     rows = []
 
-    def add(what: str, value: int, task: Task = task, config: algorithm.Config = config, seeds: int = 1, **split: int):
+    def add(what: str, value: int, task: Task = task, config: VigorSettings = config, seeds: int = 1, **split: int):
         problems, _ = batch(task, shown, seeds, **split)
         rows.append({"what": what, "value": value, **iteration(task, config, problems, 3)})
 
     for contexts in (6, 24) if quick else (6, 24, 96, 384):
         add("test contexts", contexts, test_contexts=contexts)
     for components in (1, 10):
-        add("components", components, config=replace(config, components=components))
+        add("components", components, config=with_values(config, components=components))
     for bases in (3, 12):
         # Descriptors of demonstrations do not depend on how many weights a plan has, only their time does.
         promp = replace(task.promp, bases=bases)
         problems, _ = batch(task, shown, 1)
-        needed = -(-2 * promp.weights // config.density_ratio.networks) * config.density_ratio.networks
-        changed = replace(config, samples=needed, begin="normal")
+        needed = (
+            -(-2 * promp.weights // config.density_ratio.training.networks) * config.density_ratio.training.networks
+        )
+        changed = with_values(config, samples=needed, begin="normal")
         rows.append(
             {"what": "weights", "value": promp.weights, **iteration(replace(task, promp=promp), changed, problems, 3)}
         )
