@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import splits
 from vigor.learning import algorithm
-from vigor.learning.problem import problem
+from vigor.learning.problem import batch, problem
 from vigor.runs.presets import preset
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import geometry, pushes
@@ -26,23 +25,23 @@ from vigor.tasks.box_pusher import geometry, pushes
 
 def measure(seeds: int, training: int) -> list[dict[str, Any]]:
     """Error and way of every component [context, component] by seed; also how far off an untouched box is."""
-    task, config = load_task("box-pusher"), preset("box-pusher")
+    task, settings = load_task("box-pusher"), preset("box-pusher")
     shown = demonstrations.load(task.source.shipped)
-    splits = [splits.draw(shown, task, seed, training, 6, 3) for seed in range(seeds)]
-    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
+    drawn = [splits.draw(shown, task, seed, training, 6, 3) for seed in range(seeds)]
+    problems = [problem(task, shown, split, seed) for seed, split in enumerate(drawn)]
     at_once, means = 1 if jax.default_backend() == "cpu" else seeds, []
     for first in range(0, seeds, at_once):
-        batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems[first : first + at_once])
-        means += list(np.asarray(algorithm.fit(task, config, batch).mixtures.means[:, training:]))
+        learned = algorithm.fit(task, settings, batch(problems[first : first + at_once]))
+        means += list(np.asarray(learned.mixtures.means[:, training:]))
     rows = []
-    for seed, (split, learned) in enumerate(zip(splits, means, strict=True)):
-        paths = pushes.paths(learned.reshape(-1, task.promp.weights))
-        contexts = np.repeat(split.test_contexts, learned.shape[1], axis=0)
+    for seed, (split, mean) in enumerate(zip(drawn, means, strict=True)):
+        paths = pushes.paths(mean.reshape(-1, task.promp.weights))
+        contexts = np.repeat(split.test_contexts, mean.shape[1], axis=0)
         rows.append(
             {
                 "seed": seed,
-                "error": task.distances(paths, contexts).reshape(learned.shape[:2]).tolist(),
-                "inside": geometry.inside(paths[:, 0]).reshape(learned.shape[:2]).tolist(),
+                "error": task.distances(paths, contexts).reshape(mean.shape[:2]).tolist(),
+                "inside": geometry.inside(paths[:, 0]).reshape(mean.shape[:2]).tolist(),
                 "untouched": geometry.initial_distance(split.test_contexts).tolist(),
             }
         )

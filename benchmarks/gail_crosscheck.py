@@ -61,7 +61,7 @@ def vigor_curve(seed: int) -> list[float]:
             distance=lambda motion: jnp.maximum(0.0, jnp.linalg.norm(motion.effector[-1] - motion.context) - 0.25)
         ),
     )
-    config = gail.Config(
+    settings = gail.GAILSettings(
         policy_steps=EPISODES * STEPS,
         learning_rate=LEARNING_RATE,
         width=WIDTH,
@@ -72,14 +72,14 @@ def vigor_curve(seed: int) -> list[float]:
     goals = jnp.asarray(GOALS, jnp.float32)
     one = Shown(jax.random.key(seed), goals, goals[:0], seen, acted, actors.units(seen, acted))
     shown = jax.tree.map(lambda leaf: leaf[None], one)
-    states, curve = gail.start(task, config, shown), []
+    states, curve = gail.start(task, settings, shown), []
     for done in range(ROUNDS + 1):
         if done % EVERY == 0:
-            actor = jax.tree.map(lambda leaf: leaf[0], gail.actor(task, config, shown, states))
+            actor = jax.tree.map(lambda leaf: leaf[0], gail.actor(task, settings, shown, states))
             judged = evaluation.evaluate(task, policies.of(GOALS, len(GOALS), actor), seed=seed)
             curve.append(judged.train["success_best"])
         if done < ROUNDS:
-            states = gail.advance(task, config, shown, states, 1)
+            states = gail.advance(task, settings, shown, states, 1)
     return curve
 
 

@@ -15,12 +15,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import jax
-
 from vigor import __version__
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations import splits
-from vigor.learning.problem import problem
+from vigor.learning.problem import batch, problem
 from vigor.runs.methods import method
 from vigor.runs.presets import preset
 from vigor.tasks import load_task
@@ -31,11 +29,10 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=40, help="of both; 489 are the whole run")
     parser.add_argument("--out", type=Path, default=Path("runs/gail_speed.json"))
     given = parser.parse_args()
-    task, way, config = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
+    task, way, settings = load_task("planar-reacher"), method("gail"), preset("planar-reacher", "paper", "gail")
     shown = recordings.generate(task, seed=0)
-    one = problem(task, shown, splits.draw(shown, task, 0, 6, 6, 5), 0)
-    data = way.prepare(task, config, jax.tree.map(lambda leaf: leaf[None], one))
-    ways = {"vectorised": config, "plain": replace(config, vectorised=False)}
+    data = way.prepare(task, settings, batch([problem(task, shown, splits.draw(shown, task, 0, 6, 6, 5), 0)]))
+    ways = {"vectorised": settings, "plain": replace(settings, vectorised=False)}
     states = {name: way.advance(task, own, data, way.start(task, own, data), 1)[0] for name, own in ways.items()}
     wall, cpu = (dict.fromkeys(ways, 0.0) for _ in range(2))
     for _ in range(given.updates):
@@ -44,7 +41,7 @@ def main() -> None:
             states[name], _ = way.advance(task, own, data, states[name], 1)
             wall[name] += time.perf_counter() - clocks[0]
             cpu[name] += time.process_time() - clocks[1]
-    total, done = way.steps(config), given.updates
+    total, done = way.steps(settings), given.updates
     found = {
         "machine": f"{os.cpu_count()} cores, {platform.processor() or platform.machine()}",
         "version": __version__,

@@ -30,7 +30,7 @@ WHAT = {"one run": 1.0, "ten runs": 1.0, "a thousand contexts": 0.1}
 
 def measure(name: str, path: Path, iterations: int, what: str) -> dict[str, Any]:
     """Seconds of compilation and of the iterations after it, and the best component's success on test contexts."""
-    task, config = load_task(name), with_values(preset(name), iterations=iterations)
+    task, settings = load_task(name), with_values(preset(name), iterations=iterations)
     iterations = round(WHAT[what] * iterations)
     shown = importers.import_demonstrations(task, "published", path)
     seeds = 10 if what == "ten runs" else 1
@@ -39,11 +39,10 @@ def measure(name: str, path: Path, iterations: int, what: str) -> dict[str, Any]
         test = task.sample_contexts(np.random.default_rng(0), 994)
     problems, contexts = batch(task, shown, seeds, test_contexts=test)
     begun = time.perf_counter()
-    states = compiled_start(task, config, problems)
+    states = compiled_start(task, settings, problems)
     compilation = time.perf_counter() - begun
     begun = time.perf_counter()
-    for done in range(0, iterations, algorithm.CHUNK):
-        states, _ = algorithm.advance(task, config, problems, states, min(algorithm.CHUNK, iterations - done))
+    states, _ = algorithm.advance(task, settings, problems, states, iterations)
     jax.block_until_ready(states)
     seconds = time.perf_counter() - begun
     success = []

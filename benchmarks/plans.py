@@ -30,7 +30,7 @@ from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning import algorithm
 from vigor.learning.algorithm import VigorSettings
-from vigor.learning.problem import problem
+from vigor.learning.problem import batch, problem
 from vigor.motion.shapes import Sphere
 from vigor.planning import constraints
 from vigor.planning.planner import Planner, thin
@@ -45,25 +45,21 @@ RADIUS = {"planar-reacher": 0.25, "panda-reacher": 0.05}
 
 
 def train(
-    task: Task, config: VigorSettings, shown: Demonstrations, splits: list[Split]
+    task: Task, settings: VigorSettings, shown: Demonstrations, drawn: list[Split]
 ) -> tuple[list[Policies], list[Any], float]:
     """Policies and ensembles [iteration, network, ...] of every split's run, trained as one program, and seconds."""
-    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
-    batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
+    problems = batch([problem(task, shown, split, seed) for seed, split in enumerate(drawn)])
     begun = time.perf_counter()
-    states, parts = algorithm.start(task, config, batch), []
-    for done in range(0, config.update.iterations, algorithm.CHUNK):
-        count = min(algorithm.CHUNK, config.update.iterations - done)
-        states, ensembles = algorithm.advance(task, config, batch, states, count)
-        parts.append(jax.tree.map(lambda leaf, count=count: np.asarray(leaf[:count]), ensembles))
+    states = algorithm.start(task, settings, problems)
+    states, ensembles = algorithm.advance(task, settings, problems, states, settings.update.iterations)
+    ensembles = jax.tree.map(np.asarray, ensembles)
     seconds = time.perf_counter() - begun
-    together = jax.tree.map(lambda *leaves: np.concatenate(leaves), *parts)
     learned = []
-    for run, split in enumerate(splits):
+    for run, split in enumerate(drawn):
         contexts = np.concatenate([split.train_contexts, split.test_contexts])
         mixtures = jax.tree.map(lambda leaf, run=run: leaf[run], states.mixtures)
         learned.append(Policies(contexts, len(split.train_contexts), mixtures))
-    return learned, [jax.tree.map(lambda leaf, run=run: leaf[:, run], together) for run in range(len(splits))], seconds
+    return learned, [jax.tree.map(lambda leaf, run=run: leaf[:, run], ensembles) for run in range(len(drawn))], seconds
 
 
 def others(task: Task, shown: Demonstrations, split: Split, count: int, seed: int, drawn: bool) -> np.ndarray:
@@ -119,16 +115,16 @@ def timed(planner: Planner, contexts: np.ndarray) -> dict[str, float]:
 
 
 def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
-    task, config = load_task(name), preset(name)
+    task, settings = load_task(name), preset(name)
     if given.quick:
-        config = with_values(config, iterations=20)
+        settings = with_values(settings, iterations=20)
     shown = importers.import_demonstrations(task, "published", given.path)
-    splits = [splits.draw(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
-    learned, ensembles, seconds = train(task, config, shown, splits)
-    new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(splits)]
+    drawn = [splits.draw(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
+    learned, ensembles, seconds = train(task, settings, shown, drawn)
+    new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(drawn)]
     item: dict[str, Any] = {
         "task": name,
-        "iterations": config.update.iterations,
+        "iterations": settings.update.iterations,
         "device": jax.devices()[0].device_kind,
         "version": __version__,
         "training_seconds": seconds,
@@ -136,7 +132,7 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     }
     planners = []
     for seed, (known, networks) in enumerate(zip(learned, ensembles, strict=True)):
-        setup = Setup(task=name, seed=seed, settings=config)
+        setup = Setup(task=name, seed=seed, settings=settings)
         run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
         for every in given.every:
             planner = Planner(task, setup, known, thin(networks, every), Path())
@@ -155,8 +151,8 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
         many = task.sample_contexts(np.random.default_rng(0), given.many)
         item["many"] = timed(planners[0], many)
     if not given.no_joint:
-        joint = [replace(split, test_contexts=contexts) for split, contexts in zip(splits, new, strict=True)]
-        for run, known in zip(item["runs"], train(task, config, shown, joint)[0], strict=True):
+        joint = [replace(split, test_contexts=contexts) for split, contexts in zip(drawn, new, strict=True)]
+        for run, known in zip(item["runs"], train(task, settings, shown, joint)[0], strict=True):
             run["joint"] = evaluation.evaluate(task, known).test
     return item
 

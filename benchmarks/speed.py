@@ -32,10 +32,10 @@ from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
-from vigor.learning import algorithm, density_ratio, mixture, policy_samples, policy_update
+from vigor.learning import algorithm, density_ratio, mixture, policy_samples, policy_update, problem
 from vigor.learning.algorithm import VigorSettings, VigorState
 from vigor.learning.misplaced import with_misplaced
-from vigor.learning.problem import Problem, problem
+from vigor.learning.problem import Problem
 from vigor.runs.presets import preset
 from vigor.tasks import Task, load_task
 
@@ -75,63 +75,55 @@ def seconds(function: Callable[..., Any], *arguments: Any) -> float:
 def batch(task: Task, shown: Demonstrations, seeds: int, **split: Any) -> tuple[Problem, list[np.ndarray]]:
     """Runs with seeds 0, 1, ... as a batch, and their contexts."""
     chosen = {"train_contexts": 6, "test_contexts": 6, "per_context": 5} | split
-    splits = [splits.draw(shown, task, seed, **chosen) for seed in range(seeds)]
-    problems = [problem(task, shown, split, seed) for seed, split in enumerate(splits)]
-    contexts = [np.concatenate([split.train_contexts, split.test_contexts]) for split in splits]
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems), contexts
+    drawn = [splits.draw(shown, task, seed, **chosen) for seed in range(seeds)]
+    contexts = [np.concatenate([split.train_contexts, split.test_contexts]) for split in drawn]
+    return problem.batch([problem.problem(task, shown, split, seed) for seed, split in enumerate(drawn)]), contexts
 
 
-def compiled_start(task: Task, config: VigorSettings, problems: Problem) -> VigorState:
+def compiled_start(task: Task, settings: VigorSettings, problems: Problem) -> VigorState:
     """States before the first iteration, with everything compiled."""
-    states = algorithm.start(task, config, problems)
-    states, _ = algorithm.advance(task, config, problems, states, 0)
+    states = algorithm.start(task, settings, problems)
+    states, _ = algorithm.advance(task, settings, problems, states, 0)
     jax.block_until_ready(states.iteration)
     return states
 
 
-def iteration(task: Task, config: VigorSettings, problems: Problem, iterations: int) -> dict[str, float]:
+def iteration(task: Task, settings: VigorSettings, problems: Problem, iterations: int) -> dict[str, float]:
     """Compilation, and the mean time of iterations from a fresh start."""
     begun = time.perf_counter()
-    states = compiled_start(task, config, problems)
+    states = compiled_start(task, settings, problems)
     compilation = time.perf_counter() - begun
     begun = time.perf_counter()
     epochs = []
     for _ in range(0, iterations, algorithm.CHUNK):
-        states, _ = algorithm.advance(task, config, problems, states, min(algorithm.CHUNK, iterations))
+        states, _ = algorithm.advance(task, settings, problems, states, min(algorithm.CHUNK, iterations))
         epochs.append(float(jnp.mean(states.epochs)))
     each = (time.perf_counter() - begun) / (len(epochs) * min(algorithm.CHUNK, iterations))
     return {"compilation": compilation, "iteration": each, "epochs": float(np.mean(epochs))}
 
 
-def parts(task: Task, config: VigorSettings, problem: Problem) -> dict[str, float]:
+def parts(task: Task, settings: VigorSettings, problem: Problem) -> dict[str, float]:
     """Where an iteration's time goes, by timing its parts alone."""
-    state = jax.jit(lambda problem: algorithm.first_state(task, config, problem))(problem)
-    key, settings = jax.random.key(1), config.density_ratio
-    fixed = with_values(settings, epochs=settings.training.warmup, validation=0.0)
-    networks_count = settings.training.networks
-
-    def gathered(mixtures):
-        drawn_from = policy_update.with_equal_weights(config.update, mixtures)
-        return policy_samples.draw(key, task, networks_count, problem, drawn_from)
-
-    gather = jax.jit(gathered)
-    training, validation = policy_samples.split(settings.training, problem, gather(state.mixtures))
-    plain = training
-    training = jax.jit(lambda: with_misplaced(key, task, config.misplaced, problem, plain))()
+    state = jax.jit(lambda problem: algorithm.first_state(task, settings, problem))(problem)
+    key, ratio, networks = jax.random.key(1), settings.density_ratio, settings.density_ratio.training.networks
+    fixed = with_values(ratio, epochs=ratio.training.warmup, validation=0.0)
+    gather = jax.jit(lambda mixtures: policy_samples.draw(key, task, networks, problem, mixtures))
+    policy, validation = policy_samples.split(ratio.training, problem, gather(state.mixtures))
+    training = jax.jit(lambda: with_misplaced(key, task, settings.misplaced, problem, policy))()
     nothing = jax.tree.map(lambda leaf: leaf[:, :0], validation)
-    keys = jax.random.split(key, networks_count)
+    keys = jax.random.split(key, networks)
 
     def train(networks):
         return batching.each(
             lambda k, n, t, v: density_ratio.train(k, n, fixed, t, v), keys, networks, training, nothing
         )
 
-    def update(mixtures, ensemble, config):
-        reward = partial(density_ratio.reward, settings)
-        return policy_update.update(key, task, config.update, reward, ensemble, problem.contexts, mixtures)
+    def update(mixtures, ensemble):
+        reward = partial(density_ratio.reward, ratio)
+        return policy_update.update(key, task, settings.update, reward, ensemble, problem.contexts, mixtures)
 
-    count = problem.contexts.shape[0] * config.update.components * config.update.samples
-    samples = jax.vmap(lambda key, m: mixture.sample_components(key, m, config.update.samples))
+    count = problem.contexts.shape[0] * settings.update.components * settings.update.samples
+    samples = jax.vmap(lambda key, m: mixture.sample_components(key, m, settings.update.samples))
     weights = samples(jax.random.split(key, problem.contexts.shape[0]), state.mixtures).reshape(count, -1)
     owner = jnp.repeat(problem.contexts, count // problem.contexts.shape[0], axis=0)
 
@@ -144,12 +136,10 @@ def parts(task: Task, config: VigorSettings, problem: Problem) -> dict[str, floa
 
     return {
         "policy samples and their descriptors": seconds(gather, state.mixtures),
-        "one epoch of all networks": seconds(train, state.ensemble) / fixed.epochs,
-        "samples, rewards, gradients and update": seconds(
-            lambda m, e: update(m, e, config), state.mixtures, state.ensemble.parameters
-        ),
+        "one epoch of all networks": seconds(train, state.ensemble) / fixed.training.epochs,
+        "samples, rewards, gradients and update": seconds(update, state.mixtures, state.ensemble.parameters),
         "of these descriptors and their gradients": seconds(
-            lambda w, c: batching.by_chunks(config.update.chunk, slopes, w, c), weights, owner
+            lambda w, c: batching.by_chunks(settings.update.chunk, slopes, w, c), weights, owner
         ),
         "of these the trust-region step": seconds(
             lambda roots: jax.vmap(jax.vmap(lambda root: jnp.linalg.eigh(root @ root.T)))(roots), state.mixtures.roots
@@ -157,7 +147,7 @@ def parts(task: Task, config: VigorSettings, problem: Problem) -> dict[str, floa
     }
 
 
-def until_solved(task: Task, config: VigorSettings, shown: Demonstrations, seeds: int) -> dict[str, Any]:
+def until_solved(task: Task, settings: VigorSettings, shown: Demonstrations, seeds: int) -> dict[str, Any]:
     """Iterations, and seconds without compilation, after which test success first reaches LEVEL and keeps it.
 
     Success is the mean over seeds of the best component's; the time is that of one run.
@@ -166,11 +156,11 @@ def until_solved(task: Task, config: VigorSettings, shown: Demonstrations, seeds
     spent, success = [], []
     for seed in range(seeds):
         problems = jax.tree.map(lambda leaf, seed=seed: leaf[seed : seed + 1], runs)
-        states = compiled_start(task, config, problems)
+        states = compiled_start(task, settings, problems)
         times, levels = [0.0], []
-        for _ in range(0, config.update.iterations, algorithm.CHUNK):
+        for _ in range(0, settings.update.iterations, algorithm.CHUNK):
             begun = time.perf_counter()
-            states, _ = algorithm.advance(task, config, problems, states, algorithm.CHUNK)
+            states, _ = algorithm.advance(task, settings, problems, states, algorithm.CHUNK)
             jax.block_until_ready(states.iteration)
             times.append(times[-1] + time.perf_counter() - begun)
             learned = Policies(contexts[seed], 6, jax.tree.map(lambda leaf: leaf[0], states.mixtures))
@@ -189,26 +179,24 @@ def until_solved(task: Task, config: VigorSettings, shown: Demonstrations, seeds
     }
 
 
-def growth(task: Task, config: VigorSettings, shown: Demonstrations, quick: bool) -> list[dict[str, Any]]:
+def growth(task: Task, settings: VigorSettings, shown: Demonstrations, quick: bool) -> list[dict[str, Any]]:
     """Time of an iteration against contexts, components, weights, demonstrations and runs."""
     rows = []
 
-    def add(what: str, value: int, task: Task = task, config: VigorSettings = config, seeds: int = 1, **split: int):
+    def add(what: str, value: int, task: Task = task, settings: VigorSettings = settings, seeds: int = 1, **split: int):
         problems, _ = batch(task, shown, seeds, **split)
-        rows.append({"what": what, "value": value, **iteration(task, config, problems, 3)})
+        rows.append({"what": what, "value": value, **iteration(task, settings, problems, 3)})
 
     for contexts in (6, 24) if quick else (6, 24, 96, 384):
         add("test contexts", contexts, test_contexts=contexts)
     for components in (1, 10):
-        add("components", components, config=with_values(config, components=components))
+        add("components", components, settings=with_values(settings, components=components))
     for bases in (3, 12):
         # Descriptors of demonstrations do not depend on how many weights a plan has, only their time does.
         promp = replace(task.promp, bases=bases)
         problems, _ = batch(task, shown, 1)
-        needed = (
-            -(-2 * promp.weights // config.density_ratio.training.networks) * config.density_ratio.training.networks
-        )
-        changed = with_values(config, samples=needed, begin="normal")
+        networks = settings.density_ratio.training.networks
+        changed = with_values(settings, samples=-(-2 * promp.weights // networks) * networks, begin="normal")
         rows.append(
             {"what": "weights", "value": promp.weights, **iteration(replace(task, promp=promp), changed, problems, 3)}
         )
@@ -220,20 +208,20 @@ def growth(task: Task, config: VigorSettings, shown: Demonstrations, quick: bool
 
 
 def measure(name: str, path: Path | None, seeds: int, quick: bool) -> dict[str, Any]:
-    task, config = load_task(name), preset(name)
+    task, settings = load_task(name), preset(name)
     shown = (
         recordings.generate(task, seed=0) if path is None else importers.import_demonstrations(task, "published", path)
     )
     problems, _ = batch(task, shown, 1)
     before = calibration_unit()
-    found: dict[str, Any] = {"task": name, "demonstrations": shown.source, "settings": dataclasses.asdict(config)}
-    found |= iteration(task, config, problems, 10 if quick else 30)
-    found["parts"] = parts(task, config, jax.tree.map(lambda leaf: leaf[0], problems))
+    found: dict[str, Any] = {"task": name, "demonstrations": shown.source, "settings": dataclasses.asdict(settings)}
+    found |= iteration(task, settings, problems, 10 if quick else 30)
+    found["parts"] = parts(task, settings, jax.tree.map(lambda leaf: leaf[0], problems))
     found["unit"] = (before + calibration_unit()) / 2
     found["peak_memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if not quick and seeds:
-        found["until_solved"] = until_solved(task, config, shown, seeds)
-    found["growth"] = growth(task, config, shown, quick)
+        found["until_solved"] = until_solved(task, settings, shown, seeds)
+    found["growth"] = growth(task, settings, shown, quick)
     return found
 
 
