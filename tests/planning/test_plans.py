@@ -1,5 +1,6 @@
 """Plans: what holds, why others fail, and short words for all of them."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -57,7 +58,7 @@ def test_words_for_plans_are_short():
 
 def test_joints_are_those_of_the_movement():
     best = planar()[0].best
-    np.testing.assert_allclose(best.joints(), PLANAR.promp.rollout(np.array(best.movement, np.float32)), atol=1e-6)
+    np.testing.assert_allclose(best.joints(), PLANAR.promp.rollout(jnp.asarray(best.movement, jnp.float32)), atol=1e-6)
     assert best.joints(7).shape == (7, 5)
 
 

@@ -11,7 +11,7 @@ from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.summary import summarise
-from vigor.motion import robots
+from vigor.motion.panda import PANDA as PANDA_LIMITS
 from vigor.tasks.reachers import generation, planar_reacher
 from vigor.tasks.reachers.panda_reacher import REST
 from vigor.tasks.reachers.panda_reacher import TASK as PANDA
@@ -104,7 +104,7 @@ def test_natural(generated: tuple[Task, Demonstrations]):
     straight = np.linalg.norm(first - effector[:, 0], axis=1) + np.linalg.norm(second - first, axis=1)
     assert np.all(np.linalg.norm(np.diff(effector, axis=1), axis=-1).sum(axis=1) < 2.2 * straight)
     if task is PANDA:
-        lower, upper = np.array(robots.PANDA.position[:6]).T
+        lower, upper = np.array(PANDA_LIMITS.position[:6]).T
         assert np.all((movements > lower) & (movements < upper))
         assert effector[..., 2].min() > 0.05
 
