@@ -1,4 +1,4 @@
-"""How fast the studio is, used by mouse in a browser on the same machine.
+"""Speed of the studio, used by mouse in a browser on the same machine.
 
 Run it with:  python benchmarks/studio.py
 
@@ -20,12 +20,12 @@ import zstandard
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from studio_page import Hand, browser, studio
+from studio_page import Hand, chromium, opened, studio
 from vigor.tasks import TASKS, load_task
 from vigor.tasks.stage import load_stage
 
 AWAY = {"planar-reacher": (-1.5, 2.0, 0.0), "panda-reacher": (-0.15, 0.2, 0.1), "box-pusher": (-0.05, 0.1, 0.0)}
-"""Where the robot is dragged to from where it starts."""
+"""Distance that the robot is dragged from where it starts."""
 SECONDS = 6.0
 """Duration of dragging to and fro."""
 
@@ -63,7 +63,7 @@ def rate(name: str, folder: Path) -> tuple[float, float]:
     robot = load_stage(load_task(name))
     points = robot.picture().points
     number = robot.grips[-1] % len(points)
-    with studio(name, folder) as (url, _), browser(url) as page:
+    with studio(name, folder) as (url, _), chromium() as browser, opened(browser, url) as page:
         hand = Hand(page, robot.view)
         begin = points[number]
         away = begin + np.array(AWAY[name])
@@ -82,7 +82,7 @@ def plans(folder: Path, count: int = 5) -> list[float]:
     """Seconds from letting go of a dragged target to the plans on the page."""
     robot = load_stage(load_task("planar-reacher"))
     taken = []
-    with studio("planar-reacher", folder) as (url, _), browser(url) as page:
+    with studio("planar-reacher", folder) as (url, _), chromium() as browser, opened(browser, url) as page:
         hand = Hand(page, robot.view)
         hand.tab("Learn")
         page.get_by_role("combobox", name="From").click()

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page
 
-from studio_page import Hand, browser, studio
+from studio_page import Hand, chromium, opened, studio
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.tasks import load_task
@@ -88,7 +88,11 @@ def main() -> None:
         demonstrations.save(
             recordings.generate(task, seed=0, contexts=4, per_context=4), Path(folder) / "demonstrations"
         )
-        with studio("planar-reacher", Path(folder)) as (url, _), browser(url, SIZE) as page:
+        with (
+            studio("planar-reacher", Path(folder)) as (url, _),
+            chromium() as browser,
+            opened(browser, url, SIZE) as page,
+        ):
             page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
             page.evaluate(CURSOR)
             hand, film = Hand(page, robot.view), Film(page)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from vigor.tasks.stage import View
 
@@ -44,29 +44,36 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 
 
 @contextmanager
-def browser(url: str, size: tuple[int, int] = (1100, 700), seldom: bool = False) -> Iterator[Page]:
-    """Open an address in chromium, and wait until it shows the studio.
+def chromium(seldom: bool = False) -> Iterator[BrowserContext]:
+    """A browser, without a window.
 
-    seldom: draw it three times a second at most; without a graphics card drawing takes more time than anything else.
+    seldom: draw pages three times a second at most; without a graphics card drawing takes more time than anything else.
     """
     with sync_playwright() as playwright:
         options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        context = browser.new_context()
         if seldom:
-            page.add_init_script(SELDOM)
+            context.add_init_script(SELDOM)
         try:
-            open_studio(page, url)
-            yield page
+            yield context
         finally:
-            chromium.close()
+            browser.close()
 
 
-def open_studio(page: Page, url: str) -> None:
-    page.goto(url)
-    page.get_by_role("button", name="New context").wait_for(timeout=60_000)
-    page.wait_for_function("document.querySelectorAll('canvas').length > 0")
-    page.wait_for_timeout(2000)  # Until the scene is drawn.
+@contextmanager
+def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700)) -> Iterator[Page]:
+    """Open an address, wait until it shows the studio, and close it again."""
+    page = browser.new_page()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    try:
+        page.goto(url)
+        page.get_by_role("button", name="New context").wait_for(timeout=60_000)
+        page.wait_for_function("document.querySelectorAll('canvas').length > 0")
+        page.wait_for_timeout(2000)  # Until the scene is drawn.
+        yield page
+    finally:
+        page.close()
 
 
 class Hand:
@@ -85,7 +92,7 @@ class Hand:
         self._scale = box["height"] / 2 / np.tan(view.field / 2)
 
     def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
-        """Where a place [3] of the scene is on the page."""
+        """Pixel of the page that shows a place [3] of the scene."""
         offset = np.asarray(place, float) - self._eye
         x, y = self._middle + self._scale * np.array([offset @ self._right, offset @ self._down]) / (
             offset @ self._forward

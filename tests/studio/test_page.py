@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 import fast_tasks
-from studio_page import CHROMIUM, Hand, browser, open_studio, studio
+from studio_page import CHROMIUM, Hand, chromium, opened, studio
 from studio_runs import FAST
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
@@ -28,6 +28,12 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="there is no chromium"),
 ]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium(seldom=True) as opened_browser:
+        yield opened_browser
 
 
 def record(hand: Hand, robot: Stage, places, seconds: float) -> None:
@@ -78,19 +84,17 @@ def check_exported(hand: Hand, folder: Path) -> None:
     assert len(plan["weights"]) == fast_tasks.SETTINGS["default", "vigor"]["components"]
 
 
-def test_record_learn_and_plan(tmp_path):
+def test_record_learn_and_plan(browser, tmp_path):
     robot = load_stage(fast_tasks.PLANAR)
     prepare(tmp_path, robot.task, np.array([0.5, 2.5, 0.5, -2.5]))
-    with studio(f"{FAST}:PLANAR", tmp_path) as (url, _), browser(url, seldom=True) as page:
+    with studio(f"{FAST}:PLANAR", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.marks(hand.context())]
         record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
         check_saved(tmp_path, robot.task)
 
-        other = page.context.browser.new_page()
-        open_studio(other, url)
-        Hand(other, robot.view).says("Saved: 2")
-        other.close()
+        with opened(browser, url) as other:
+            Hand(other, robot.view).says("Saved: 2")
 
         learn(hand, 300)
         curve = page.locator(".uplot")
@@ -114,10 +118,10 @@ def test_record_learn_and_plan(tmp_path):
         check_exported(hand, tmp_path)
 
 
-def test_teach_a_panda_until_the_studio_is_killed(tmp_path):
+def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):
     robot = load_stage(fast_tasks.PANDA)
     prepare(tmp_path, robot.task, np.array(panda_reacher.CENTRES))
-    with studio(f"{FAST}:PANDA", tmp_path) as (url, process), browser(url, seldom=True) as page:
+    with studio(f"{FAST}:PANDA", tmp_path) as (url, process), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.marks(hand.context())]
         record(hand, robot, marks, 2.0)
@@ -140,11 +144,11 @@ def test_teach_a_panda_until_the_studio_is_killed(tmp_path):
     check_saved(tmp_path, robot.task)
 
 
-def test_push_a_box(tmp_path):
+def test_push_a_box(browser, tmp_path):
     robot = load_stage(fast_tasks.PUSHER)
     context = np.array([0.07, 0.0, 0.0])
     prepare(tmp_path, robot.task, context)
-    with studio(f"{FAST}:PUSHER", tmp_path) as (url, _), browser(url, seldom=True) as page:
+    with studio(f"{FAST}:PUSHER", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
         check_saved(tmp_path, robot.task)
@@ -223,7 +227,7 @@ JUNK = [
 ]
 
 
-def test_junk_and_strangers_change_nothing(tmp_path):
+def test_junk_and_strangers_change_nothing(browser, tmp_path):
     folder = tmp_path / "studio"
     with studio("planar-reacher", folder, "--host", "0.0.0.0") as (printed, process):
         address, token = printed.replace("0.0.0.0", "127.0.0.1").split("/?token=")
@@ -250,6 +254,6 @@ def test_junk_and_strangers_change_nothing(tmp_path):
         assert process.poll() is None
         assert sorted(tmp_path.rglob("*")) == before
         assert not Path("/tmp/vigor-evil").exists()
-        with browser(f"{address}/?token={token}", seldom=True) as page:
+        with opened(browser, f"{address}/?token={token}") as page:
             Hand(page, load_stage(fast_tasks.PLANAR).view).press("New context")
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What the panel says."""
+"""The panel: errors and exports are told on the page."""
 
 from types import SimpleNamespace
 

@@ -1,7 +1,6 @@
 """`vigor studio`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from tyro.conf import Positional
 
@@ -14,7 +13,7 @@ class Studio:
     """Record demonstrations in a browser, watch them being learned, drag targets and see plans."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher or box-pusher."""
+    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME of a task that has a stage."""
     out: MaybeFolder = None
     """Folder for demonstrations and runs; one that exists is continued. Default: studio/TASK."""
     demos: MaybeFolder = None
@@ -28,5 +27,5 @@ class Studio:
         from vigor.studio import app
 
         use_device("auto")
-        app.serve(self.task, self.out or Path("studio") / self.task, self.demos, self.host, self.port)
+        app.serve(self.task, self.out, self.demos, self.host, self.port)
         return 0

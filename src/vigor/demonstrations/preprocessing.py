@@ -94,12 +94,12 @@ def fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.
 
 
 def distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-    """How far each ProMP [n, D] is from solving its context [n, C]: [n]."""
+    """Distance [n] of each ProMP [n, D] from solving its context [n, C]."""
     return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
 
 
 def repair(task: Task, weights: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """ProMPs [n, D] moved until they solve their contexts [n, C], and how far from it they end: [n].
+    """ProMPs [n, D] moved until they solve their contexts [n, C], and their distances [n] from it in the end.
 
     A ProMP rounds off corners, and so can miss by a little what its recording has hit. Those that miss are moved by
     steps along the gradient of the distance d, each as long as would bring it to zero if it were linear: d / |grad|. A
@@ -123,7 +123,7 @@ def repair(task: Task, weights: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
 @partial(jax.jit, static_argnums=0)
 @partial(jax.vmap, in_axes=(None, 0, 0))
 def _slopes(task: Task, weights: jax.Array, context: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """How far ProMPs [n, D] are from solving their contexts [n, C], and the gradients [n, D]."""
+    """Distances [n] of ProMPs [n, D] from solving their contexts [n, C], and their gradients [n, D]."""
     judge = task.judge.distance
     assert judge is not None
     return jax.value_and_grad(lambda moved: judge(task.motion(task.promp.rollout(moved), context)))(weights)
@@ -185,7 +185,7 @@ def generate(
 
 
 def _generated(task: Task, rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
-    """What the task's generator makes, checked."""
+    """Recordings of the task's generator, checked."""
     assert task.source.generate is not None
     try:
         recordings = [numbers(item, 2, "a recording") for item in task.source.generate(rng, context, count)]

@@ -11,7 +11,7 @@ from vigor.tasks.stage import on_plane
 
 
 class Dragging:
-    """What one page holds no other can take."""
+    """Pointers of all pages; something that one page holds no other can take."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared

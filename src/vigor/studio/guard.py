@@ -1,4 +1,4 @@
-"""Who may talk to the studio: pages of this machine, or, on a network, whoever has the token.
+"""The guard of the studio: lets in pages of this machine or, on a network, whoever has the token.
 
 viser asks nobody. It serves through `websockets`, where every request, for a file or for a websocket, can be looked at
 before it is answered. `serve` puts such a look in front of viser's own, on a socket that is bound beforehand.
@@ -29,10 +29,10 @@ COOKIE = "vigor_studio"
 
 @dataclass(frozen=True)
 class Guard:
-    """What a request must have."""
+    """Requirements of a request."""
 
     token: str | None
-    """None on a loopback address."""
+    """Token that it must have; None on a loopback address."""
 
     def refuses(self, path: str, headers: Any) -> str | None:
         """Why a request is refused; None if it is not."""

@@ -1,4 +1,4 @@
-"""What comes from a page is anything at all: it is checked before it is used."""
+"""Values from a page, which can be anything at all: checked before they are used."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 FAR = 1e4
-"""Nothing is further away."""
+"""Largest coordinate of anything."""
 
 
 def vector(value: Any, low: Sequence[float], high: Sequence[float]) -> np.ndarray | None:

@@ -18,7 +18,7 @@ MEANS = (0.5, 2.5, 0.5, -2.5)
 DEVIATION = 0.5
 LINKS = PlanarChain((1.0,) * 5)
 LIMITS = ((-3.3, 3.3), *((-2.3, 2.3),) * 4)
-"""Range in which generated demonstrations turn each joint, in radians: about as far as people did."""
+"""Range of each joint in generated demonstrations and on the stage, in radians: about that of people's."""
 
 
 def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:

@@ -81,8 +81,8 @@ class DraggedArm:
         pointer = aim[: len(before)]
         self._aim = pointer + (before - pointer) * np.exp(-seconds / LAG)
         farthest = self._speed * seconds
-        moved = follow(self.task.kinematics, self._joints, grip, self._aim, *self._limits, farthest, self._reach)
-        self._joints = np.asarray(moved, np.float64)
+        joints = follow(self.task.kinematics, self._joints, grip, self._aim, *self._limits, farthest, self._reach)
+        self._joints = np.asarray(joints, np.float64)
 
     def _places(self, joints: np.ndarray) -> np.ndarray:
         return np.asarray(self._points(joints), np.float64)
