@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from tyro.conf import Positional
 
+from vigor.basics.device import use_device
 from vigor.cli.arguments import RunFolder, TaskOfRun
 
 
@@ -21,5 +22,9 @@ class Report:
         from vigor.experiments.store import is_benchmark
         from vigor.reports.run import draw
 
-        print(page.write_report(self.run) if is_benchmark(self.run) else draw(self.run, self.task))
+        if is_benchmark(self.run):
+            print(page.write_report(self.run))
+            return 0
+        use_device("auto")
+        print(draw(self.run, self.task))
         return 0
