@@ -31,7 +31,7 @@ def some_ensembles(count: int):
     keys = jax.random.split(jax.random.key(0), (count, 2))
     shown = jax.random.uniform(jax.random.key(1), (4, 10, POINT.features))
     settings = SMALL_SETTINGS.density_ratio
-    made = jax.vmap(jax.vmap(lambda key: density_ratio.new_network(key, settings, shown).parameters))(keys)
+    made = quick(jax.vmap(jax.vmap(lambda key: density_ratio.new_network(key, settings, shown).parameters)))(keys)
     return jax.tree.map(lambda leaf: leaf.astype(jnp.float16), made)
 
 
@@ -43,7 +43,7 @@ def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_se
     replay = quick(planning.replay.__wrapped__, static_argnums=(1, 2))
     found, rewards = replay(jax.random.key(3), POINT, SMALL_SETTINGS, learned, ensembles, contexts, bounds)
     key_start, key_updates = jax.random.split(jax.random.key(3))
-    fresh = mixture.among(key_start, learned, 2)
+    fresh = quick(mixture.among, static_argnums=2)(key_start, learned, 2)
     mixtures = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), fresh)
     reward = partial(density_ratio.reward, SMALL_SETTINGS.density_ratio)
     cost = partial(constraints.cost, POINT, bounds)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from planned import solution
 from vigor.basics.errors import UserError
 from vigor.learning.mixture import Mixture
+from vigor.motion.promp import rollout
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints, ranking
 from vigor.planning.constraints import Constraints, Violation
@@ -69,15 +71,15 @@ def test_solutions_that_hold_come_first_then_success_then_reward():
 
 def test_predictions_are_those_of_the_movement(arm):
     for plan in arm:
-        context = np.asarray(plan.context)
-        for row in (*plan.solutions, *plan.samples):
-            joints = ARM.promp.rollout(jnp.asarray(row.movement))
-            path = np.asarray(ARM.kinematics(joints))[:, -1]
+        context, rows = np.asarray(plan.context, np.float32), (*plan.solutions, *plan.samples)
+        joints = rollout(ARM.promp, jnp.asarray([row.movement for row in rows], jnp.float32))
+        paths = np.asarray(jax.jit(ARM.kinematics)(joints))[:, :, -1]
+        distances = ARM.distances(joints, np.tile(context, (len(rows), 1)))
+        for row, path, distance in zip(rows, paths, distances, strict=True):
             for label, part in (("first target", slice(0, 3)), ("last target", slice(3, 6))):
                 away = np.linalg.norm(path - context[part], axis=1) - 0.05
                 assert row.targets[label].closest == pytest.approx(away.min(), abs=1e-5)
                 assert row.targets[label].end == pytest.approx(away[-1], abs=1e-5)
-            distance = ARM.distances(joints[None], context[None].astype(np.float32))[0]
             assert row.solves == (distance == 0)
             assert row.margins.keys() == {"position", "velocity", "keep-out 1", "keep-out 2"}
             assert (row.violated is None) == (min(row.margins.values()) >= 0)
