@@ -8,7 +8,7 @@ import pytest
 from vigor.basics import batching
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 9, 10, 11, 25, None])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 9, 10, 11, 25, 0])
 def test_chunks_together_are_the_function_of_the_whole(size):
     rng = np.random.default_rng(0)
     first, second = (jnp.asarray(rng.normal(size=(10, *shape)), jnp.float32) for shape in ((3,), (2, 2)))

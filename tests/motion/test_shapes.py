@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vigor.basics.errors import UserError
-from vigor.motion.shapes import Box, Sphere, in_plane
+from vigor.motion.shapes import Box, Sphere, in_plane, parse
 
 
 def test_any_sequence_of_numbers_serves():
@@ -47,3 +47,15 @@ def test_the_plane_cuts_a_disc_out_of_a_sphere_and_a_rectangle_out_of_a_box():
 def test_a_shape_above_the_plane_is_refused(shape):
     with pytest.raises(UserError, match="does not meet the plane"):
         in_plane(shape)
+
+
+def test_shapes_as_the_command_line_names_them():
+    assert parse("sphere:1,2,.5") == Sphere((1.0, 2.0), 0.5)
+    assert parse("sphere:1,2,3,.5") == Sphere((1.0, 2.0, 3.0), 0.5)
+    assert parse("box:0,0,0,1,2,3") == Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
+
+
+@pytest.mark.parametrize("text", ["ball:1,2,3", "sphere:1,2", "sphere:1,2,x", "sphere", "box:1,2,3,4,5", ""])
+def test_other_shapes_are_refused(text):
+    with pytest.raises(UserError, match="is no keep-out"):
+        parse(text)

@@ -196,18 +196,6 @@ def test_shapes_in_space_are_cut_by_the_plane_of_the_arm():
     assert constraints.of_task(ARM, kept).keep_out == kept
 
 
-def test_shapes_as_the_command_line_names_them():
-    assert constraints.parse("sphere:1,2,.5") == Sphere((1.0, 2.0), 0.5)
-    assert constraints.parse("sphere:1,2,3,.5") == Sphere((1.0, 2.0, 3.0), 0.5)
-    assert constraints.parse("box:0,0,0,1,2,3") == Box((0.0, 0.0, 0.0), (1.0, 2.0, 3.0))
-
-
-@pytest.mark.parametrize("text", ["ball:1,2,3", "sphere:1,2", "sphere:1,2,x", "sphere", "box:1,2,3,4,5", ""])
-def test_other_shapes_are_refused(text):
-    with pytest.raises(UserError, match="is no keep-out"):
-        constraints.parse(text)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [

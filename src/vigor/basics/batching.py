@@ -19,10 +19,9 @@ def each(function: Callable[..., Any], *trees: Any) -> Any:
     return jax.vmap(function)(*trees)
 
 
-def by_chunks(size: int | None, function: Callable[..., Any], *arrays: Array) -> Any:
-    """`function` of chunks of the arrays' leading axis, one after the other."""
-    if size is None:
-        size = 64 if jax.default_backend() == "cpu" else 8192
+def by_chunks(size: int, function: Callable[..., Any], *arrays: Array) -> Any:
+    """`function` of chunks of the arrays' leading axis, one after the other; size 0 is what is fast."""
+    size = size or (64 if jax.default_backend() == "cpu" else 8192)
     total = arrays[0].shape[0]
     chunks = -(-total // size)
     padding = -total % chunks

@@ -65,7 +65,7 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 def _reason(error: BaseException, kind: Any) -> str:
-    """What is wrong with a value, in words that follow its name."""
+    """The fault of a value, in words that follow its name."""
     if isinstance(error, UserError):
         return f": {error}"
     if isinstance(error, KeyError):

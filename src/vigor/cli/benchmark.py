@@ -31,7 +31,7 @@ class Benchmark:
     demonstrations that come with the task, or that it generates."""
     backend: Literal["local", "dask"] = "local"
     """Processes of this machine, or the workers of a Dask cluster."""
-    scheduler: str | None = None
+    scheduler: Annotated[str | None, arg(metavar="ADDRESS", help_behavior_hint="")] = None
     """Address of the Dask scheduler, for instance tcp://127.0.0.1:8786."""
     workers: MaybeInt = None
     """Processes of this machine. Default: one a core; a GPU trains all seeds of a configuration in one."""

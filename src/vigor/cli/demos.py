@@ -74,7 +74,7 @@ class Import:
         return 0
 
     def _more(self, task: Any) -> str:
-        """What would keep more recordings, in words; empty if nothing is known to."""
+        """Advice on how more recordings would be kept, in words; empty if nothing is known to."""
         from vigor.demonstrations import importers
 
         found = importers.remedy(task, importers.read(task, self.format, self.path))

@@ -44,12 +44,13 @@ class Plan:
 
     def __call__(self, words: list[str]) -> int:
         from vigor import api
-        from vigor.planning import constraints, display, planner
+        from vigor.motion.shapes import parse
+        from vigor.planning import display, planner
         from vigor.reports import figures
 
         self._check()
         use_device(self.device)
-        shapes = [constraints.parse(text) for text in self.keep_out]
+        shapes = [parse(text) for text in self.keep_out]
         run = api.load(self.run, self.task)
         contexts: Any = self.context
         if self.contexts_file is not None:

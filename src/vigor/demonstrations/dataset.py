@@ -49,15 +49,10 @@ class Demonstrations:
         if recordings is not None:
             recordings = checked_recordings(recordings)
             if len(recordings) != len(weights):
-                raise UserError(
-                    f"there are {len(recordings)} recordings for {len(weights)} weight vectors; give as many"
-                )
-        for name, value in (
-            ("contexts", contexts),
-            ("context_of", context_of),
-            ("weights", weights),
-            ("recordings", recordings),
-        ):
+                said = f"there are {len(recordings)} recordings for {len(weights)} weight vectors; give as many"
+                raise UserError(said)
+        checked = {"contexts": contexts, "context_of": context_of, "weights": weights, "recordings": recordings}
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     @property

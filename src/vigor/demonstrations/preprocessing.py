@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -167,12 +168,7 @@ def generate(
         weights = fit(task, moving, 0.0 if task.source.exact else HOLD)
         for i in np.flatnonzero(task.succeeds(distances(task, weights, drawn[context_of]))):
             found[context_of[i]].append((weights[i], moving[i]))
-    short = next((index for index in range(contexts) if len(found[index]) < per_context), None)
-    if short is not None and not (task.source.exact and any(found)):
-        raise UserError(
-            f"only {len(found[short])} of {per_context} demonstrations of context {np.round(drawn[short], 3).tolist()} "
-            "could be generated; take another seed or fewer demonstrations"
-        )
+    _check_found(task, drawn, found, per_context)
     chosen = [pair for pairs in found for pair in pairs]
     return Demonstrations(
         task.name,
@@ -182,6 +178,16 @@ def generate(
         tuple(recording for _, recording in chosen),
         f"generated with seed {seed}",
     )
+
+
+def _check_found(task: Task, drawn: np.ndarray, found: list[list[Any]], per_context: int) -> None:
+    """Refuse contexts with fewer demonstrations than asked for, unless a search gives what it finds."""
+    short = next((index for index, pairs in enumerate(found) if len(pairs) < per_context), None)
+    if short is not None and not (task.source.exact and any(found)):
+        raise UserError(
+            f"only {len(found[short])} of {per_context} demonstrations of context {np.round(drawn[short], 3).tolist()} "
+            "could be generated; take another seed or fewer demonstrations"
+        )
 
 
 def _generated(task: Task, rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:

@@ -15,6 +15,7 @@ from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of, with_values
 from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data, Placed
+from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
 from vigor.runs.methods import METHODS, method
@@ -108,7 +109,7 @@ def paper(choice: Choice, data: Data) -> list[Cell]:
 
 def contexts(choice: Choice, data: Data) -> list[Cell]:
     """Methods over the number of training contexts."""
-    chosen = choice.narrowed(("box-pusher",), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
+    chosen = choice.narrowed(tuple(OVER_CONTEXTS), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
     counts, seeds = (CONTEXTS[1:3], range(1)) if choice.quick else (CONTEXTS, choice.seed_numbers)
     usual = [_usual(choice, data, task, name, seed) for task, name in chosen for seed in seeds]
     return [cell for one in usual for count in counts for cell in _changed(one, data, "train_contexts", count)]

@@ -47,9 +47,9 @@ class PolicyUpdate:
     """Preference for the middle of what is matched: a density to the power 1 / (1 - sharpness). 0 is the paper's."""
     weights: Literal["fixed", "rewarded"] = "fixed"
     """Component weights: equal throughout (the paper's), or by the components' rewards, tempered."""
-    chunk: int | None = None
-    """Most trajectories that a network scores at once; lower it where memory is short. By default what is fast: 64 on
-    a CPU, whose cache they fit, 8192 on a GPU."""
+    chunk: int = 0
+    """Most trajectories that a network scores at once; lower it where memory is short. 0 for what is fast: 64 on a
+    CPU, whose cache they fit, 8192 on a GPU."""
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -57,8 +57,8 @@ class PolicyUpdate:
             raise UserError("iterations, components and samples must be positive")
         if max(self.iterations, self.components, self.samples) > 10**6:
             raise UserError("iterations, components and samples must be at most a million")
-        if self.chunk is not None and self.chunk < 1:
-            raise UserError(f"chunk must be positive, not {self.chunk}")
+        if self.chunk < 0:
+            raise UserError(f"chunk must be positive, or 0 for what is fast, not {self.chunk}")
         if not 0 <= self.sharpness < 1:
             raise UserError(f"sharpness must be from 0 to below 1, not {self.sharpness}")
         if not 0 < self.kl_bound < math.inf:

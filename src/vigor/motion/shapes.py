@@ -49,6 +49,20 @@ def _fits(point: tuple[float, ...]) -> bool:
     return len(point) in (2, 3) and bool(np.all(np.abs(point) <= LARGEST))
 
 
+def parse(text: str) -> Sphere | Box:
+    """A shape as the command line names it: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z."""
+    kind, _, values = text.partition(":")
+    try:
+        numbers = tuple(float(value) for value in values.split(","))
+    except ValueError:
+        numbers = ()
+    if kind == "sphere" and len(numbers) in (3, 4):
+        return Sphere(numbers[:-1], numbers[-1])
+    if kind == "box" and len(numbers) in (4, 6):
+        return Box(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
+    raise UserError(f"{text!r} is no keep-out; write sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z")
+
+
 def in_plane(shape: Sphere | Box) -> Sphere | Box:
     """The disc or rectangle that a shape in space cuts out of the plane z = 0; one in the plane as it is."""
     if len(shape.centre) == 2:

@@ -77,20 +77,6 @@ def _space(task: Task) -> int:
     return jax.eval_shape(task.kinematics, joints).shape[-1]
 
 
-def parse(text: str) -> Sphere | Box:
-    """A shape as the command line names it: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z."""
-    kind, _, values = text.partition(":")
-    try:
-        numbers = tuple(float(value) for value in values.split(","))
-    except ValueError:
-        numbers = ()
-    if kind == "sphere" and len(numbers) in (3, 4):
-        return Sphere(numbers[:-1], numbers[-1])
-    if kind == "box" and len(numbers) in (4, 6):
-        return Box(numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :])
-    raise UserError(f"{text!r} is no keep-out; write sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z")
-
-
 class Bounds(NamedTuple):
     """Constraints as arrays, so that others of the same number need no new compilation."""
 
@@ -171,7 +157,7 @@ class Margins(NamedTuple):
 def margins(task: Task, limits: Bounds, weights: Array) -> Margins:
     """Margins of movements; weights: [n, D]."""
     one = partial(_margins, task, limits)
-    return by_chunks(None, lambda some: each(one, some), weights)
+    return by_chunks(0, lambda some: each(one, some), weights)
 
 
 def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:

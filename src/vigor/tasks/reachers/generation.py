@@ -59,6 +59,8 @@ def reacher(
         offset *= 0.6 * radius * rng.uniform(size=(len(offset), 1)) / np.linalg.norm(offset, axis=1, keepdims=True)
         return _on_processor(_solve, kinematics, preferred, target + offset, lower, upper)
 
+    survey = partial(_effort, kinematics, first, second, radius, floor)
+
     def draw(rng: np.random.Generator, context: np.ndarray) -> list[np.ndarray]:
         """At most BATCH recordings."""
         first_choice, second_choice = np.repeat(postures(rng, 2 * BATCH).reshape(2, BATCH, -1), CANDIDATES, axis=1)
@@ -71,20 +73,7 @@ def reacher(
             np.clip(movement(rng, start, via, goal, wander), lower, upper)
             for via, goal in zip(at_first, at_second, strict=True)
         ]
-
-        joints = np.stack([item[np.linspace(0, len(item) - 1, SURVEY, dtype=int)] for item in recordings])
-        points = _on_processor(_points, kinematics, joints)
-        effector = points[:, :, -1]
-        straight = np.linalg.norm(context[first] - effector[0, 0]) + np.linalg.norm(context[second] - context[first])
-        length = np.linalg.norm(np.diff(effector, axis=1), axis=-1).sum(axis=1)
-        possible = (
-            (np.linalg.norm(effector - context[first], axis=-1).min(axis=1) < radius)
-            & (np.linalg.norm(effector[:, -1] - context[second], axis=-1) < radius)
-            & (length < DETOUR * straight)
-            & np.all(points[:, :, 1:, -1] >= floor, axis=(1, 2))
-        )
-        travel = np.linalg.norm(np.diff(joints, axis=1), axis=-1).sum(axis=1)
-        effort = np.where(possible, travel * length, np.inf).reshape(BATCH, CANDIDATES)
+        effort = survey(recordings, context).reshape(BATCH, CANDIDATES)
         return [
             recordings[index * CANDIDATES + candidate]
             for index, candidate in enumerate(effort.argmin(axis=1))
@@ -100,6 +89,32 @@ def reacher(
         raise UserError(f"the arm cannot reach both targets of context {np.round(context, 3).tolist()}; choose another")
 
     return generate
+
+
+def _effort(
+    kinematics: Callable[[Array], Array],
+    first: slice,
+    second: slice,
+    radius: float,
+    floor: float,
+    recordings: list[np.ndarray],
+    context: np.ndarray,
+) -> np.ndarray:
+    """Effort [n] of recordings, the travel of joints times that of the end effector; infinite for those that miss a
+    target, go a long way round or get below the floor."""
+    joints = np.stack([item[np.linspace(0, len(item) - 1, SURVEY, dtype=int)] for item in recordings])
+    points = _on_processor(_points, kinematics, joints)
+    effector = points[:, :, -1]
+    straight = np.linalg.norm(context[first] - effector[0, 0]) + np.linalg.norm(context[second] - context[first])
+    length = np.linalg.norm(np.diff(effector, axis=1), axis=-1).sum(axis=1)
+    possible = (
+        (np.linalg.norm(effector - context[first], axis=-1).min(axis=1) < radius)
+        & (np.linalg.norm(effector[:, -1] - context[second], axis=-1) < radius)
+        & (length < DETOUR * straight)
+        & np.all(points[:, :, 1:, -1] >= floor, axis=(1, 2))
+    )
+    travel = np.linalg.norm(np.diff(joints, axis=1), axis=-1).sum(axis=1)
+    return np.where(possible, travel * length, np.inf)
 
 
 def movement(
