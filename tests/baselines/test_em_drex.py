@@ -16,6 +16,7 @@ from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations import splits
+from vigor.learning import mixture
 from vigor.learning.problem import Problem, batch, problem
 from vigor.motion import descriptors
 
@@ -24,7 +25,7 @@ SETTINGS = with_values(
     EMDREXSettings(),
     iterations=3,
     components=2,
-    samples=10,
+    samples=24,
     networks=2,
     kernel=3,
     layers=1,
@@ -240,10 +241,11 @@ def test_the_policies_earn_more_and_more(data, learned):
         contexts = member(data.problem, run).contexts
         earned = []
         for mixtures in (learned.mixtures, after.mixtures):
-            movements = jax.vmap(jax.vmap(POINT.describe, (0, None)))(
-                POINT.promp.rollout(member(mixtures, run).means), contexts
-            )
-            earned.append(np.mean(reward(SETTINGS, ensemble, movements.reshape(-1, *movements.shape[2:])), axis=0))
+            drawn = jax.vmap(lambda own: mixture.sample_components(jax.random.key(0), own, 20))(member(mixtures, run))
+            owners = jnp.repeat(contexts, drawn[0].size // WEIGHTS, axis=0)
+            movements = jax.vmap(POINT.describe_weights)(drawn.reshape(-1, WEIGHTS), owners)
+            rewards = np.mean(reward(SETTINGS, ensemble, movements), axis=0)
+            earned.append(rewards.reshape(drawn.shape[:3]).mean(axis=2))
         assert np.mean(earned[1] > earned[0]) > 0.9
 
 

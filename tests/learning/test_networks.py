@@ -56,11 +56,11 @@ def expected_logits(parameters, architecture, descriptors):
             hidden = expected_lstm(layer, hidden)
         else:
             hidden = expected_convolution(layer, hidden, architecture)
+        if architecture.network != "lstm":
+            hidden = np.where(hidden > 0, hidden, 0.01 * hidden)
         if architecture.batch_norm:
             hidden = (hidden - layer["running_mean"]) / np.sqrt(layer["running_variance"] + 1e-5)
             hidden = hidden * layer["scale"] + layer["shift"]
-        if architecture.network != "lstm":
-            hidden = np.where(hidden > 0, hidden, 0.01 * hidden)
     return expected_convolution(parameters["output"], hidden, architecture)[:, 0]
 
 
@@ -309,6 +309,7 @@ def test_batch_norm_uses_the_batch_while_training_and_remembers_a_tenth_of_it(ki
         hidden = np.concatenate([expected_lstm(layer, one) for one in inputs])
     else:
         hidden = np.concatenate([expected_convolution(layer, one, architecture) for one in inputs])
+        hidden = np.where(hidden > 0, hidden, 0.01 * hidden)
     np.testing.assert_allclose(batch[0]["running_mean"], hidden.mean(axis=0), atol=1e-9)
     np.testing.assert_allclose(batch[0]["running_variance"], hidden.var(axis=0), atol=1e-9)
 

@@ -273,3 +273,49 @@ def test_a_cost_is_taken_from_the_reward(model):
     (free, rewards), (pushed, less) = step(0.0), step(1000.0)
     np.testing.assert_allclose(less, rewards - 1000 * mixtures.means[..., 0], rtol=0.2, atol=300)
     assert np.all(pushed.means[..., 0] < free.means[..., 0])
+
+
+PLANE = replace(QUADRATIC, promp=ProMP(bases=1, dimensions=2, steps=3), descriptors=(descriptors.joint_angles,))
+"""Movements of two weights, which alone say what a movement is."""
+MODES = np.array([[4.0, 0.0], [-4.0, 0.0]])
+
+
+def log_two_modes(_, descriptors):
+    """Log density of two equal modes of deviation 1, of the weights that the last step shows."""
+    scale = jnp.asarray(PLANE.promp.rollout(jnp.ones(2)) - PLANE.promp.rollout(jnp.zeros(2)))[-1]
+    away = (descriptors[:, -1] - jnp.asarray(PLANE.promp.rollout(jnp.zeros(2)))[-1]) / scale
+    squared = jnp.sum((away[:, None] - jnp.asarray(MODES, jnp.float32)) ** 2, axis=-1)
+    return jax.scipy.special.logsumexp(-0.5 * squared, axis=1)
+
+
+@partial(quick, static_argnums=(0, 1))
+def search_modes(settings, less_density, key):
+    """A mixture after 200 steps on the reward of two modes, from five components apart from each other."""
+    key_start, key_steps = jax.random.split(key)
+    first = mixture.normal(key_start, settings.components, 2)
+    first = jax.tree.map(lambda leaf: leaf[None], first._replace(means=3 * first.means))
+
+    def step(mixtures, key):
+        contexts, nothing = jnp.zeros((1, 2)), jnp.zeros(1)
+        return policy_update.update(
+            key, PLANE, settings, log_two_modes, nothing, contexts, mixtures, less_density=less_density
+        )[0], None
+
+    found = jax.lax.scan(step, first, jax.random.split(key_steps, 200))[0]
+    return found.means[0], found.roots[0] @ found.roots[0].swapaxes(1, 2)
+
+
+@pytest.mark.parametrize("surrogate", ["gradients", "values"])
+def test_less_its_own_density_a_mixture_finds_both_modes_of_a_reward(surrogate):
+    settings = PolicyUpdate(components=5, surrogate=surrogate, samples=60, kl_bound=0.5)
+    means, covariances = map(np.asarray, search_modes(settings, True, jax.random.key(0)))
+    nearest = np.argmin(np.linalg.norm(means[:, None] - MODES, axis=-1), axis=1)
+    assert set(nearest) == {0, 1}
+    for mode in (0, 1):  # Components of a mode share it: together they have its mean and deviation.
+        own = nearest == mode
+        together = covariances[own].mean(axis=0) + np.cov(means[own].T, bias=True)
+        np.testing.assert_allclose(np.sqrt(np.diagonal(together)), 1.0, atol=0.05)
+        np.testing.assert_allclose(means[own].mean(axis=0), MODES[mode], atol=0.1)
+    # Without it the steps multiply the old density by exp(reward): after 200 the deviation is 1 / sqrt(200).
+    _, covariances = map(np.asarray, search_modes(settings, False, jax.random.key(0)))
+    np.testing.assert_allclose(np.sqrt(np.diagonal(covariances, axis1=1, axis2=2)), 200**-0.5, rtol=0.2)

@@ -221,7 +221,14 @@ def advance(
         key = jax.random.fold_in(jax.random.fold_in(data.problem.key, _POLICIES), state.iteration)
         ensemble = jax.vmap(partial(network_training.end, settings.training))(state.rewards).parameters
         mixtures, _ = policy_update.update(
-            key, task, settings.update, partial(_reward, settings), ensemble, data.problem.contexts, state.mixtures
+            key,
+            task,
+            settings.update,
+            partial(_reward, settings),
+            ensemble,
+            data.problem.contexts,
+            state.mixtures,
+            less_density=True,
         )
         return state._replace(iteration=state.iteration + 1, mixtures=mixtures)
 

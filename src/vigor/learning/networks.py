@@ -131,10 +131,10 @@ def forward(
         else:
             hidden = _convolve(layer["weight"], hidden, architecture.window, block, precision)
             hidden = hidden + jnp.tile(layer["bias"], block)
-        if architecture.batch_norm:
-            hidden, layer = _normalise(layer, hidden, block, training=dropout is not None)
         if architecture.network != "lstm":
             hidden = jax.nn.leaky_relu(hidden)
+        if architecture.batch_norm:  # After the activation, as the authors have it.
+            hidden, layer = _normalise(layer, hidden, block, training=dropout is not None)
         if kept is not None:
             hidden = jnp.where(kept[len(layers)].reshape(hidden.shape), hidden / _share_kept(architecture), 0.0)
         hidden = hidden.astype(precision)

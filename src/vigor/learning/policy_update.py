@@ -105,11 +105,13 @@ def update(
     contexts: Float[Array, "context coordinate"],
     mixtures: Mixture,
     cost: Callable[[Float[Array, " weight"]], Float[Array, ""]] | None = None,
+    less_density: bool = False,
 ) -> tuple[Mixture, Float[Array, "context component"]]:
     """One step of every component; also the components' mean rewards.
 
     ensemble: parameters [network, ...], whose rewards count equally; mixtures: [context, ...]; cost: of a movement's
-    weights, taken from every network's reward.
+    weights, taken from every network's reward; less_density: subtract the mixtures' own log density, for a reward that
+    is a log density itself and not a ratio (then components repel each other, and the mixture finds exp(reward)).
     """
 
     def score(
@@ -121,6 +123,8 @@ def update(
 
     model_of = _from_gradients if settings.surrogate == "gradients" else _from_values
     model = model_of(key, settings, score, ensemble, contexts, mixtures)
+    if less_density:
+        model = jax.tree.map(jnp.subtract, model, _of_density(key, settings.samples, mixtures))
     # For a reward log p / old the step finds q proportional to p old^s, with s the sharpness: its fixed point is
     # p^(1 / (1 - s)). In whitened coordinates log old is -z^2 / 2.
     model = model._replace(curvature=model.curvature + settings.sharpness * jnp.eye(task.promp.weights))
@@ -131,6 +135,22 @@ def update(
     if settings.weights == "rewarded":
         log_weights = jax.nn.log_softmax(model.value / (TEMPERATURE * task.promp.steps))
     return Mixture(log_weights, means, roots), model.value
+
+
+def _of_density(key: PRNGKeyArray, samples: int, mixtures: Mixture) -> Quadratic:
+    """Quadratic models [context, component, ...] of the mixtures' own log density around each of their components."""
+    components, dimension = mixtures.means.shape[1:]
+    design = surrogate.design(jax.random.fold_in(key, 1), samples, dimension)
+    noise = jnp.broadcast_to(design, (components, *design.shape))
+
+    def one(own: Mixture) -> Quadratic:
+        def log_density(noise: Float[Array, "component sample weight"]) -> Float[Array, "component sample"]:
+            return mixture.log_prob(own, mixture.place(own, noise).reshape(-1, dimension)).reshape(noise.shape[:2])
+
+        values, pull = jax.vjp(log_density, noise)
+        return jax.vmap(surrogate.from_gradients)(noise, values, pull(jnp.ones_like(values))[0])
+
+    return jax.vmap(one)(mixtures)
 
 
 Score = Callable[[Any, Float[Array, "sample weight"], Float[Array, "sample coordinate"]], Float[Array, " sample"]]
