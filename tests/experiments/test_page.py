@@ -41,7 +41,9 @@ def rows_of(cells):
 @pytest.fixture(scope="module")
 def rows():
     choice = suites.Choice(seeds=5)
-    return rows_of([cell for suite in suites.SUITES.values() for cell in suite(choice, FakeData(30))])
+    return rows_of(
+        [cell for suite in (suites.paper, suites.ablations, suites.contexts) for cell in suite(choice, FakeData(30))]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +117,18 @@ def test_few_seeds_have_no_interval_and_prove_nothing():
     found = tables.groups(rows_of(cells))
     assert {one.verdict for one in tables.findings(found)} == {"too few seeds"}
     assert "| - |" in tables.markdown(found)
+
+
+def test_both_presets_are_rows_of_their_own_and_additions_belong_to_one():
+    cells = suites.additions(suites.Choice(("planar-reacher",), seeds=2), FakeData())
+    groups = tables.groups(rows_of(cells))
+    assert [group.name for _, group in tables.titled(groups)] == ["VIGOR", "VIGOR, paper's settings"]
+    ours, theirs = (group for group in groups if not group.varied)
+    assert [group.setting("begin") for group in tables.ablation(groups, ours, "begin")] == ["demonstrations", "normal"]
+    assert [group.setting("begin") for group in tables.ablation(groups, theirs, "begin")] == [
+        "normal",
+        "demonstrations",
+    ]
 
 
 def test_an_ablation_has_the_usual_value_among_the_others(groups):

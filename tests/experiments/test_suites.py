@@ -89,6 +89,33 @@ def test_an_ablation_differs_from_the_usual_in_one_setting(task, method):
             assert replace(back, fingerprint=usual.setup.fingerprint) == usual.setup
 
 
+def test_presets_stand_side_by_side_where_they_differ():
+    found = suites.paper(
+        suites.Choice(("planar-reacher",), ("vigor", "bc-t"), 1, 400, ("default", "paper")), FakeData()
+    )
+    assert [(cell.setup.method, cell.preset, cell.setup.seed) for cell in found] == [
+        ("vigor", "default", 400),
+        ("vigor", "paper", 400),
+        ("bc-t", "default", 400),
+        ("bc-t", "default", 400),
+    ]
+    assert value_of(found[1].setup, "iterations") == 301
+    assert found[2].id == found[3].id  # It is run once.
+
+
+def test_additions_are_removed_from_ours_and_alone_with_the_papers():
+    found = suites.additions(suites.Choice(("planar-reacher",), seeds=1), FakeData())
+    changed = {(cell.preset, cell.varied): value_of(cell.setup, cell.varied) for cell in found if cell.varied}
+    assert changed[("default", "begin")] == "normal"
+    assert changed[("paper", "begin")] == "demonstrations"
+    assert changed[("default", "near")] == ()
+    assert changed[("paper", "near")] == (0.5, 0.5)
+    assert changed[("default", "ratio")] is False
+    assert ("paper", "ratio") not in changed
+    others = suites.additions(suites.Choice(("box-pusher",), seeds=1), FakeData())
+    assert not {"ratio", "outcome"} & {cell.varied for cell in others}
+
+
 def test_ablations_that_the_demonstrations_do_not_allow_are_left_out():
     cells = suites.ablations(Choice(("panda-reacher",), ("vigor",), 1), FakeData(6, recordings=False))
     assert not [cell for cell in cells if cell.setup.raw]

@@ -43,6 +43,12 @@ def test_distance_to_reads_its_target_from_the_context(motion):
     np.testing.assert_allclose(found, np.sqrt((gap**2).sum(axis=1)), rtol=1e-5)
 
 
+def test_link_distances_are_those_of_all_between_base_and_end_effector(motion):
+    found = descriptors.link_distances_to(slice(2, 4))(motion)
+    gap = np.asarray(motion.points[:, 1:3], np.float64) - np.asarray(motion.context[2:4], np.float64)
+    np.testing.assert_allclose(found, np.sqrt((gap**2).sum(axis=2)), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("order", "summed", "mean", "jointwise"),
     [

@@ -73,7 +73,7 @@ def column(rows, task):
 
 
 VIGOR = (("layers", 2, 3, 4), ("width", 32, 64, 128), ("kernel", 5, 7, 7), ("batch", 64, 64, 64))
-"""Table 5."""
+"""The paper's table "Hyperparameters for VIGOR"."""
 EM_DREX = (
     ("layers", 2, 2, 4),
     ("width", 64, 64, 64),
@@ -86,7 +86,7 @@ EM_DREX = (
     ("noise_multiplier", 5, 10, 2),
     ("reward_scale", 100, 1000, 1000),
 )
-"""Table 6."""
+"""The paper's table "Hyperparameters for EM+D-REX"."""
 BC_S = (
     ("layers", 2, 2, 3),
     ("width", 64, 32, 64),
@@ -94,7 +94,7 @@ BC_S = (
     ("target_encoding", False, True, False),
     ("frames", 1, 1, 1),
 )
-"""Table 7."""
+"""The paper's table "Hyperparameters for state-action-based Behavioral Cloning (BC(S))"."""
 BC_GMM_S = (
     ("layers", 2, 2, 3),
     ("width", 64, 64, 64),
@@ -103,11 +103,11 @@ BC_GMM_S = (
     ("frames", 5, 1, 1),
     ("train_weights", True, True, False),
 )
-"""Table 8."""
+"""The paper's table "... with a Gaussian Mixture Model policy (BC-GMM(S))"."""
 BC_T = (("layers", 4, 4, 3), ("width", 256, 64, 128), ("batch", 4, 4, 4))
-"""Table 9."""
+"""The paper's table "Hyperparameters for trajectory-based Behavioral Cloning (BC(T))"."""
 BC_GMM_T = (("layers", 4, 3, 3), ("width", 64, 64, 128), ("batch", 4, 4, 4), ("train_weights", False, False, False))
-"""Table 10."""
+"""The paper's table "... with a Gaussian Mixture Model policy (BC-GMM(T))"."""
 
 GAIL = (
     ("layers", 2, 2, 3),
@@ -122,7 +122,7 @@ GAIL = (
     ("policy_steps", 2048, 2048, 2048),
     ("learning_rate", 3e-4, 3e-4, 3e-4),
 )
-"""Table 11, and the learning rate of the text."""
+"""The paper's table "Hyperparameters for GAIL", and the learning rate of the text."""
 
 
 @TASK

@@ -23,15 +23,15 @@ POINT = Task(
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, slice(0, 2), slice(2, 4), 0.5)),
 )
 TASKS = pytest.mark.parametrize(
-    ("task", "dimensions", "context"),
-    [(planar_reacher.TASK, 5, 4), (panda_reacher.TASK, 6, 6)],
+    ("task", "dimensions", "context", "links"),
+    [(planar_reacher.TASK, 5, 4, 5), (panda_reacher.TASK, 6, 6, 8)],
     ids=["planar", "panda"],
 )
 
 
 @TASKS
-def test_descriptor_sets_have_their_sizes(task, dimensions, context):
-    sizes = {"geometric": 4, "angles": dimensions + context, "jointwise": 2 + 2 * dimensions}
+def test_descriptor_sets_have_their_sizes(task, dimensions, context, links):
+    sizes = {"geometric": 4, "angles": dimensions + context, "jointwise": 2 * links + 2 * dimensions}
     joints, where = jnp.zeros((task.promp.steps, dimensions)), jnp.ones(context)
     for name, features in sizes.items():
         seen = task.with_descriptors(name)
@@ -41,13 +41,13 @@ def test_descriptor_sets_have_their_sizes(task, dimensions, context):
 
 
 @TASKS
-def test_an_unknown_descriptor_set_is_named_with_those_known(task, dimensions, context):
+def test_an_unknown_descriptor_set_is_named_with_those_known(task, dimensions, context, links):
     with pytest.raises(UserError, match=f"{task.name}.*'smell'.*geometric, angles, jointwise"):
         task.with_descriptors("smell")
 
 
 @TASKS
-def test_contexts_fit_the_task(task, dimensions, context):
+def test_contexts_fit_the_task(task, dimensions, context, links):
     drawn = task.sample_contexts(np.random.default_rng(0), 2_000)
     assert drawn.shape == (2_000, context)
     assert task.context_dimension == context

@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from tyro.conf import Positional, arg
 
@@ -16,14 +16,19 @@ from vigor.cli.arguments import MaybeFolder, MaybeInt
 class Benchmark:
     """Repeat the paper's experiments with ours beside its figures. Start it again to go on where it stopped."""
 
-    suite: Positional[Literal["paper", "ablations", "contexts"]]
-    """All methods on all tasks, the ablations of appendix D, or the box pusher over the number of training contexts."""
+    suite: Positional[Literal["paper", "ablations", "contexts", "additions"]]
+    """All methods on all tasks; the ablations of appendix D; the box pusher over the number of training contexts; or
+    what VIGOR's defaults add to the paper, each removed from the defaults and each alone with the paper's settings."""
+    preset: Literal["default", "paper", "both"] = "default"
+    """Settings of the methods: the project's, the paper's (appendix E), or both side by side."""
     tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...")] = ()
     """Only these tasks."""
     methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...")] = ()
     """Only these methods."""
     seeds: int = 10
-    """Seeds 0, 1, ... of each configuration."""
+    """Seeds of each configuration."""
+    first_seed: int = 0
+    """First of them."""
     quick: bool = False
     """One task, two seeds and shortened runs: to see in a few minutes that everything works."""
     data: Annotated[tuple[Literal["published"], Path] | None, arg(metavar="published PATH")] = None
@@ -46,13 +51,17 @@ class Benchmark:
         from vigor.experiments.data import Data
         from vigor.experiments.store import Store
         from vigor.experiments.terminal import benchmark_table, cells_bar
+        from vigor.runs.presets import Preset
         from vigor.tasks import absolute
 
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UserError("--backend dask and --scheduler ADDRESS belong together; give both or neither")
         if self.workers is not None and not 1 <= self.workers <= 1000:
             raise UserError(f"--workers must be from 1 to 1000, not {self.workers}")
-        choice = suites.Choice(tuple(map(absolute, self.tasks)), self.methods, self.seeds, self.quick)
+        presets = get_args(Preset) if self.preset == "both" else (self.preset,)
+        choice = suites.Choice(
+            tuple(map(absolute, self.tasks)), self.methods, self.seeds, self.first_seed, presets, self.quick
+        )
         published = self.data[1].resolve() if self.data else None
         name = f"benchmark{'-quick' if self.quick else ''}{'-published' if published else ''}"
         folder = self.out if self.out is not None else Path("runs") / name

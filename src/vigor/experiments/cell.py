@@ -17,6 +17,7 @@ from typing import Any
 from vigor.basics.settings import value_of
 from vigor.basics.version import __version__
 from vigor.experiments.store import Row
+from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup
 
 _WHEN = ("command", "version", "date")
@@ -31,6 +32,8 @@ class Cell:
     """Setup of the run, with `demos` relative to the benchmark's folder, and their fingerprint."""
     varied: str = ""
     """Name of the one setting that is not as usual; empty if all are."""
+    preset: Preset = "default"
+    """Preset of its usual settings; "default" where the paper's are the same."""
     quick: bool = False
     """Whether it is shortened, to see that everything works; its figures mean little."""
 
@@ -51,7 +54,8 @@ class Cell:
 
     def __str__(self) -> str:
         value = f" {self.varied}={value_of(self.setup, self.varied)}" if self.varied else ""
-        return f"{self.setup.task} {self.setup.method}{value} seed {self.setup.seed}"
+        preset = ", paper's settings" if self.preset == "paper" else ""
+        return f"{self.setup.task} {self.setup.method}{preset}{value} seed {self.setup.seed}"
 
 
 def _digest(configuration: dict[str, Any]) -> str:
@@ -86,6 +90,7 @@ def row(cell: Cell, result: Row) -> Row:
     return {
         "id": cell.id,
         "varied": cell.varied,
+        "preset": cell.preset,
         "quick": cell.quick,
         "setup": {name: value for name, value in dataclasses.asdict(cell.setup).items() if name not in _WHEN},
         **result,

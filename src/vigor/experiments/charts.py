@@ -28,7 +28,7 @@ def colour(method: str) -> str:
 
 
 def compared(groups: Sequence[Group]) -> Figure:
-    """Box plots of a task's methods over seeds, the paper's beside them (Figures 3, 4, 8 and 12)."""
+    """Box plots of a task's methods over seeds, the paper's beside them (its target distances and success rates)."""
     task = groups[0].task
     panels: list[tuple[tables.Figure, str]] = [("distance", "test"), ("success", "test")]
     panels += [("distance", "train")] if (task, "distance", "train") in paper.BOXES else []
@@ -111,7 +111,7 @@ def _percent(ax: Axes) -> None:
 
 
 def over_contexts(groups: Sequence[Group], references: Sequence[Group]) -> Figure:
-    """Mean distance over the number of training contexts, the paper's dashed (Figure 4, right).
+    """Mean distance over the number of training contexts, the paper's dashed (its Box Pushing task, right).
 
     references: the usual group of each method, all of one task.
     """
@@ -147,7 +147,7 @@ def over_contexts(groups: Sequence[Group], references: Sequence[Group]) -> Figur
 
 
 def bars(groups: Sequence[Group], reference: Group, names: Sequence[str]) -> Figure:
-    """Success of ranked components, a panel for each setting (Figures 13 to 16).
+    """Success of ranked components, a panel for each setting (the paper's ablation studies).
 
     A bar is cut where the second best component reaches, the third, and so on; the usual settings are in colour.
     """

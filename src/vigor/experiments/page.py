@@ -10,7 +10,7 @@ from vigor.basics.errors import UserError
 from vigor.experiments import charts, paper, tables
 from vigor.experiments.statistics import Summary, interval_words
 from vigor.experiments.store import Row, Store
-from vigor.experiments.suites import ABLATIONS
+from vigor.experiments.suites import ABLATIONS, ADDITIONS, REWARDS
 from vigor.experiments.tables import Group
 from vigor.reports import figures, html
 from vigor.reports.html import Picture
@@ -108,7 +108,7 @@ def _comparisons(folder: Path, groups: Sequence[Group]) -> list[Comparison]:
             if split == "test" or any(group.paper(figure, split) for group in compared)
         ]
         sources = sorted({group.demonstrations for group in compared})
-        caption = "Methods over seeds, as in the paper's Figures 3, 4, 8 and 12."
+        caption = "Methods over seeds, as in the paper's figures of mean target distance and mean success rates."
         comparisons.append(Comparison(title, sources, Picture(path, caption), merits))
     return comparisons
 
@@ -126,7 +126,7 @@ def _curves(folder: Path, groups: Sequence[Group]) -> list[Curve]:
         if several and compared[0].task in paper.CONTEXTS:
             path = folder / f"{_file(title)}_contexts.png"
             figures.save(charts.over_contexts(groups, several), path)
-            caption = "As in the paper's Figure 4, right."
+            caption = "As in the paper's figure of mean target distance on the Box Pushing task, right."
             curves.append(Curve(f"Training contexts, {title}", Picture(path, caption)))
     return curves
 
@@ -139,21 +139,21 @@ def _ablations(folder: Path, groups: Sequence[Group]) -> list[Ablation]:
         if reference.task in paper.CONTEXTS:
             settings = [name for name in settings if name != "train_contexts"]
         if settings:
-            path = folder / f"{_file(title)}_{reference.method}_ablations.png"
+            path = folder / f"{_file(title)}_{_file(reference.name)}_ablations.png"
             figures.save(charts.bars(groups, reference, settings), path)
             rows = [
                 (tables.plain(name), tables.word(group.setting(name)), group)
                 for name in settings
                 for group in tables.ablation(groups, reference, name)
             ]
-            picture = Picture(path, "As in the paper's Figures 13 to 16.")
+            picture = Picture(path, "As in the paper's ablation studies, appendix D.")
             ablations.append(Ablation(f"Ablations of {reference.name}, {title}", picture, rows))
     return ablations
 
 
 def _varied(groups: Sequence[Group]) -> list[str]:
     """Settings that were changed, in the order of the suite."""
-    order = [name for settings in ABLATIONS.values() for name in settings]
+    order = [*(name for settings in ABLATIONS.values() for name in settings), *ADDITIONS, *REWARDS]
     return sorted({group.varied for group in groups if group.varied}, key=order.index)
 
 

@@ -1,7 +1,7 @@
 """The paper's results, from its plots' coordinates. Each box is of 10 seeds.
 
-Its distances of the reachers (Figure 3) and its ablations (Figures 13 to 16) are pictures without numbers: of the
-latter, FINDINGS has the statements of the text.
+Figures are named by their captions. "Mean target distance" of the reachers and the ablation studies of appendix D are
+pictures without numbers: of the latter, FINDINGS has the statements of the text.
 """
 
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ class Box(NamedTuple):
 
 
 BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
-    # Figure 8.
+    # "Mean success rates on test contexts for the Planar Reacher task".
     ("planar-reacher", "success", "test"): {
         "vigor": Box(0.99117, 0.99167, 0.99333, 0.99833, 1.0, 1.0, (0.93667,)),
         "em-drex": Box(0.82833, 0.51667, 0.67375, 0.87167, 1.0, 1.0),
@@ -43,7 +43,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
         "bc-gmm-s": Box(0.0145, 0.0, 0.0025, 0.0125, 0.01625, 0.02833, (0.05,)),
         "bc-s": Box(0.0045, 0.0, 0.00333, 0.005, 0.00625, 0.00833),
     },
-    # Figure 8.
+    # "Mean success rates on test contexts for the Panda Reacher task".
     ("panda-reacher", "success", "test"): {
         "vigor": Box(0.9965, 1.0, 1.0, 1.0, 1.0, 1.0, (0.965,)),
         "em-drex": Box(0.72283, 0.13167, 0.51458, 0.86167, 0.99292, 1.0),
@@ -53,7 +53,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
         "bc-gmm-s": Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
         "bc-s": Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
     },
-    # Figure 4.
+    # "Mean target distance of samples from the best policy component on the Box Pushing task", left.
     ("box-pusher", "distance", "test"): {
         "vigor": Box(0.02286, 0.01257, 0.01618, 0.02121, 0.02799, 0.03962),
         "em-drex": Box(0.05064, 0.03018, 0.03858, 0.05393, 0.06005, 0.06873),
@@ -63,7 +63,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
         "bc-gmm-s": Box(0.06993, 0.02886, 0.044, 0.06356, 0.08264, 0.094, (0.15227,)),
         "bc-s": Box(0.14686, 0.05805, 0.07664, 0.13115, 0.20227, 0.29408),
     },
-    # Figure 12.
+    # "Mean success rates on test contexts for the Box Pusher task".
     ("box-pusher", "success", "test"): {
         "vigor": Box(0.52, 0.13333, 0.30833, 0.55, 0.74167, 0.86667),
         "em-drex": Box(0.11667, 0.0, 0.0, 0.08333, 0.16667, 0.33333),
@@ -73,7 +73,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
         "bc-gmm-s": Box(0.08333, 0.0, 0.03333, 0.06667, 0.11667, 0.2),
         "bc-s": Box(0.01333, 0.0, 0.0, 0.0, 0.025, 0.03333, (0.06667,)),
     },
-    # Figure 12.
+    # "Mean distance to target for training contexts of the box pushing task".
     ("box-pusher", "distance", "train"): {
         "vigor": Box(0.0064, 0.00555, 0.00601, 0.00615, 0.00684, 0.00747),
         "em-drex": Box(0.0431, 0.02866, 0.03887, 0.04297, 0.04841, 0.05526),
@@ -87,7 +87,7 @@ BOXES: dict[tuple[str, str, str], dict[str, Box]] = {
 """Boxes by task, figure of merit of the best component, and contexts; then by method."""
 
 CONTEXTS: dict[str, dict[str, dict[int, float]]] = {
-    # Figure 4, right. Its value for GAIL with 6 is not that of the box plot beside it.
+    # "Mean target distance ... on the Box Pushing task", right; for GAIL with 6 it is not what the box plot shows.
     "box-pusher": {
         "vigor": {3: 0.04399, 6: 0.02286, 12: 0.01419, 18: 0.01415, 24: 0.00963},
         "em-drex": {3: 0.05349, 6: 0.05064, 12: 0.04366, 18: 0.04236, 24: 0.04569},
@@ -98,7 +98,7 @@ CONTEXTS: dict[str, dict[str, dict[int, float]]] = {
 """Mean distance on test contexts over the number of training contexts: by task, then by method."""
 
 LINES: dict[str, dict[str, float]] = {
-    # Figure 4.
+    # The lines of the same figure.
     "box-pusher": {"human demonstrations (paper)": 0.00759, "untouched box (paper)": 0.07126},
 }
 """Distances that a task's figures mark: by task, then by label."""

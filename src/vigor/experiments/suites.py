@@ -1,13 +1,13 @@
 """Suites of the benchmark: plain functions that list cells.
 
-`paper`: every method on every task (Figures 3, 4, 8, 12). `ablations`: one setting after the other changed (appendix D,
-Figures 13 to 16). `contexts`: the box pusher over the number of training contexts (Figure 4, right).
+`paper`: every method on every task. `ablations`: one setting after the other changed (appendix D). `contexts`: the box
+pusher over the number of training contexts. `additions`: what VIGOR's defaults add to the paper, one by one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import jax
 
@@ -19,7 +19,7 @@ from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
 from vigor.runs.methods import METHODS, method
-from vigor.runs.presets import preset, seen_through
+from vigor.runs.presets import Preset, preset, seen_through
 from vigor.runs.setup import Setup, fingerprint
 from vigor.tasks import TASKS, load_task
 
@@ -27,7 +27,7 @@ REACHERS = ("planar-reacher", "panda-reacher")
 CONTEXTS = (3, 6, 12, 18, 24)
 """Training contexts of the box pusher."""
 WITH_CONTEXTS = ("vigor", "em-drex", "bc-t", "gail")
-"""Methods that Figure 4 shows over them."""
+"""Methods that the paper shows over them."""
 
 # The paper's figures of the ablations are not in its text: these values lie around those that it uses throughout.
 ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
@@ -55,6 +55,11 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Settings by method, with all values that are compared; a method's own value is among them or beside them."""
 
+ADDITIONS = ("begin", "misplaced", "near", "sharpness", "weights", "decay")
+"""Settings in which the project's defaults go beyond the paper's, with the values of either preset."""
+REWARDS = ("outcome", "ratio")
+"""Parts of the default reward, each left out: what comes of a movement, and the networks' logits."""
+
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
 QUICK: dict[str, dict[str, Any]] = {
     "vigor": {"iterations": 40, "samples": 50} | _SMALL,
@@ -77,72 +82,97 @@ class Choice:
     tasks: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     seeds: int = 10
-    """Seeds 0, 1, ... of each configuration."""
+    """Seeds of each configuration."""
+    first_seed: int = 0
+    """First of them."""
+    presets: tuple[Preset, ...] = ("default",)
+    """Presets of the usual settings."""
     quick: bool = False
     """A task, few seeds, shortened runs."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.seeds <= 1000:
             raise UserError(f"--seeds must be from 1 to 1000, not {self.seeds}")
+        if not 0 <= self.first_seed < 2**31:
+            raise UserError(f"--first-seed must be from 0 to 2147483647, not {self.first_seed}")
         for name in self.methods:
             method(name)
         for name in self.tasks:
             load_task(name)
 
-    def narrowed(self, tasks: Sequence[str], methods: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Tasks and methods of a suite that has these."""
+    def usual(self, data: Data, tasks: Sequence[str], methods: Sequence[str]) -> Iterator[Cell]:
+        """Cells with usual settings of a suite that has these tasks and methods."""
         methods = [name for name in methods if name in METHODS and (name in QUICK or not self.quick)]
         for task in self.tasks or (tasks[:1] if self.quick else tasks):
             for name in self.methods or methods:
-                yield task, name
+                for which in self.presets:
+                    for seed in self.seed_numbers:
+                        yield _usual(data, task, name, which, seed, self.quick)
 
     @property
     def seed_numbers(self) -> range:
-        return range(min(self.seeds, QUICK_SEEDS) if self.quick else self.seeds)
+        return range(self.first_seed, self.first_seed + (min(self.seeds, QUICK_SEEDS) if self.quick else self.seeds))
 
 
 def paper(choice: Choice, data: Data) -> list[Cell]:
     """Every method on every task."""
-    chosen = choice.narrowed(tuple(TASKS), tuple(METHODS))
-    return [_usual(choice, data, task, name, seed) for task, name in chosen for seed in choice.seed_numbers]
+    return list(choice.usual(data, tuple(TASKS), tuple(METHODS)))
 
 
 def contexts(choice: Choice, data: Data) -> list[Cell]:
     """Methods over the number of training contexts."""
-    chosen = choice.narrowed(tuple(OVER_CONTEXTS), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
-    counts, seeds = (CONTEXTS[1:3], range(1)) if choice.quick else (CONTEXTS, choice.seed_numbers)
-    usual = [_usual(choice, data, task, name, seed) for task, name in chosen for seed in seeds]
+    if choice.quick:
+        choice = replace(choice, seeds=1)
+    usual = choice.usual(data, tuple(OVER_CONTEXTS), ("vigor", "bc-t") if choice.quick else WITH_CONTEXTS)
+    counts = CONTEXTS[1:3] if choice.quick else CONTEXTS
     return [cell for one in usual for count in counts for cell in _changed(one, data, "train_contexts", count)]
 
 
 def ablations(choice: Choice, data: Data) -> list[Cell]:
     """Every setting of appendix D changed, one after the other, and the usual ones."""
     cells = []
-    for task, name in choice.narrowed(REACHERS, tuple(ABLATIONS)):
+    for usual in choice.usual(data, REACHERS, tuple(ABLATIONS)):
+        name = usual.setup.method
         if name not in ABLATIONS:
             raise UserError(f"there are no ablations of {name}; choose from {', '.join(ABLATIONS)}")
-        settings = {
-            key: values for key, values in ABLATIONS[name].items() if not choice.quick or key in QUICK_ABLATIONS
-        }
-        for seed in choice.seed_numbers:
-            usual = _usual(choice, data, task, name, seed)
-            cells.append(usual)
-            cells += [
-                cell for key, values in settings.items() for v in values for cell in _changed(usual, data, key, v)
-            ]
+        cells.append(usual)
+        for key, values in ABLATIONS[name].items():
+            if not choice.quick or key in QUICK_ABLATIONS:
+                cells += [cell for value in values for cell in _changed(usual, data, key, value)]
     return cells
 
 
-SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {"paper": paper, "ablations": ablations, "contexts": contexts}
+def additions(choice: Choice, data: Data) -> list[Cell]:
+    """The project's additions to VIGOR, each removed from the default settings and each alone with the paper's."""
+    cells = []
+    for usual in replace(choice, presets=get_args(Preset), methods=("vigor",)).usual(data, tuple(TASKS), ("vigor",)):
+        cells.append(usual)
+        other = preset(usual.setup.task, "paper" if usual.preset == "default" else "default", "vigor")
+        for name in ADDITIONS:
+            cells += _changed(usual, data, name, value_of(other, name))
+        if value_of(usual.setup, "near"):
+            cells += [cell for name in REWARDS for cell in _changed(usual, data, name, False)]
+    return cells
 
 
-def _usual(choice: Choice, data: Data, task: str, name: str, seed: int) -> Cell:
-    """A cell with a method's default settings."""
-    settings = with_values(preset(task, "default", name), **(QUICK.get(name, {}) if choice.quick else {}))
+SUITES: dict[str, Callable[[Choice, Data], list[Cell]]] = {
+    "paper": paper,
+    "ablations": ablations,
+    "contexts": contexts,
+    "additions": additions,
+}
+
+
+def _usual(data: Data, task: str, name: str, which: Preset, seed: int, quick: bool) -> Cell:
+    """A cell with a method's settings by a preset."""
+    shorter = QUICK.get(name, {}) if quick else {}
+    settings = with_values(preset(task, which, name), **shorter)
+    if settings == with_values(preset(task, "default", name), **shorter):
+        which = "default"
     setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, settings=settings)
     placed = data.of(task)
     assert placed is not None
-    return Cell(_learning_from(placed, setup), "", choice.quick)
+    return Cell(_learning_from(placed, setup), "", which, quick)
 
 
 def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:

@@ -38,9 +38,15 @@ class Group:
         return self.setup["method"]
 
     @property
+    def preset(self) -> str:
+        """Preset of the usual settings."""
+        return self.rows[0].get("preset", "default")  # Rows of version 0.1 have no other.
+
+    @property
     def name(self) -> str:
-        """The method as the paper calls it."""
-        return paper.NAMES.get(self.method, self.method)
+        """The method as the paper calls it, and whether it has the paper's settings where ours are others."""
+        name = paper.NAMES.get(self.method, self.method)
+        return f"{name}, paper's settings" if self.preset == "paper" else name
 
     @property
     def demonstrations(self) -> str:
@@ -103,7 +109,7 @@ def groups(rows: Sequence[Row]) -> list[Group]:
         known = tasks.index(group.task) if group.task in tasks else len(tasks)
         order = methods.index(group.method) if group.method in methods else len(methods)
         task = known, group.task, group.quick, group.origin
-        return *task, bool(group.varied), order, group.method, group.varied
+        return *task, bool(group.varied), order, group.method, group.preset, group.varied
 
     return sorted((Group(tuple(rows)) for rows in together.values()), key=place)
 
@@ -130,7 +136,7 @@ def usual(groups: Sequence[Group]) -> dict[str, list[Group]]:
 
 def ablation(groups: Sequence[Group], reference: Group, name: str) -> list[Group]:
     """Groups that differ from a reference in one setting, with the reference among them, in the order of its values."""
-    same = ("task", "method", "quick", "origin")
+    same = ("task", "method", "preset", "quick", "origin")
     others = [
         group
         for group in groups

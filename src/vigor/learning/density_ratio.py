@@ -28,6 +28,9 @@ class DensityRatio:
     outcome: bool = True
     """Reward also, beside the logits, that a movement comes or ends as near as demonstrations do to what the distances
     listed in `near` are measured from."""
+    ratio: bool = True
+    """Reward the log density ratio, the sum of the logits; without it what comes of a movement counts alone: an
+    ablation that shows what the networks do."""
     decay: float = 0.1
     """Share of the learning rate that is left in the last iteration, which it falls to in a straight line."""
 
@@ -35,6 +38,8 @@ class DensityRatio:
         check_choices(self)
         if not 0 <= self.decay <= 1:
             raise UserError(f"decay must be from 0 to 1, not {self.decay}")
+        if not self.ratio and not (self.outcome and self.near):
+            raise UserError("without the ratio nothing is rewarded but the outcome; it needs `outcome` and `near`")
 
     @property
     def near(self) -> tuple[float, ...]:
@@ -63,6 +68,8 @@ def reward(
 
     It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
     """
+    if not settings.ratio:
+        return outcome.log_density(parameters["outcome"], settings.near, descriptors)
     ratio = jnp.sum(networks.logits(parameters, settings.training.architecture, descriptors), axis=-1)
     if "outcome" not in parameters:
         return ratio

@@ -51,6 +51,15 @@ def distance_to(target: slice) -> Descriptor:
     return distance_to_target
 
 
+def link_distances_to(target: slice) -> Descriptor:
+    """Distances of the links between base and end effector to the point that a slice of the context holds."""
+
+    def link_distances_to_target(motion: Motion) -> Float[Array, "time feature"]:
+        return distance(motion.points[:, 1:-1], motion.context[target])
+
+    return link_distances_to_target
+
+
 def offsets_to(
     points: Callable[[Float[Array, " coordinate"]], Float[Array, "point 2"]],
     angle: Callable[[Float[Array, " coordinate"]], Float[Array, ""]],

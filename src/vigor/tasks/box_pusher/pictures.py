@@ -104,7 +104,8 @@ def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
 
 
 def final_states(plans: np.ndarray, contexts: np.ndarray, arm: Arm | None = None) -> Figure:
-    """The box after plans [n, T, 2] from above, the goals of contexts [n, 3] in green (paper, Fig. 10)."""
+    """The box after plans [n, T, 2] from above, the goals of contexts [n, 3] in green (paper: "final state of the
+    Box Pusher task")."""
     rollouts = simulation.roll_out(plans)
     errors = geometry.corner_distance(rollouts.poses[:, -1], geometry.goal(contexts))
     columns = min(len(plans), 3)
@@ -120,7 +121,8 @@ def final_states(plans: np.ndarray, contexts: np.ndarray, arm: Arm | None = None
 
 
 def planned_and_executed(plans: Sequence[np.ndarray] | np.ndarray, context: np.ndarray) -> Figure:
-    """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper, Fig. 11)."""
+    """Plans [n, T, 2] in one context [3] against what the rod's tip did (paper: "planned and
+    executed trajectories")."""
     paths = np.asarray(plans)
     rollouts = simulation.roll_out(paths)
     start, goal = geometry.corners(geometry.goal(np.zeros(3))), geometry.corners(geometry.goal(context))

@@ -15,11 +15,17 @@ def distances_and(first: slice, second: slice, *smoothness: Descriptor) -> tuple
 
 
 def ablations(first: slice, second: slice) -> dict[str, tuple[Descriptor, ...]]:
-    """The descriptor sets of the paper's appendix D."""
+    """The descriptor sets of the paper's appendix D: "distances and velocity and acceleration for each robot joint"
+    are those of every link, the end effector's first."""
     return {
         "angles": (descriptors.joint_angles, descriptors.context),
         "jointwise": distances_and(
-            first, second, descriptors.joint_squared_velocities, descriptors.joint_squared_accelerations
+            first,
+            second,
+            descriptors.link_distances_to(first),
+            descriptors.link_distances_to(second),
+            descriptors.joint_squared_velocities,
+            descriptors.joint_squared_accelerations,
         ),
     }
 
