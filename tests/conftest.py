@@ -7,7 +7,15 @@ import pytest
 from hypothesis import settings
 
 _CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
-os.environ["XDG_CACHE_HOME"] = str(_CACHE)  # Before anything is compiled, and for processes to come.
+_COMPILE_QUICKLY = """
+--xla_cpu_use_fusion_emitters=false
+--xla_backend_optimization_level=0
+--xla_llvm_disable_expensive_passes=true
+""".split()
+"""What tests compute is small: to compile it takes far longer than to run it."""
+# Before anything is compiled, and for processes to come.
+os.environ["XDG_CACHE_HOME"] = str(_CACHE)
+os.environ["XLA_FLAGS"] = " ".join([*_COMPILE_QUICKLY, os.environ.get("XLA_FLAGS", "")])
 
 from vigor.basics.device import use_device  # noqa: E402
 
@@ -17,6 +25,11 @@ from helpers import EXAMPLE_TASK, SHARED, small  # noqa: E402
 
 settings.register_profile("unhurried", deadline=None)  # A loaded machine is no mistake.
 settings.load_profile("unhurried")
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Tests of a browser begin first: they take longest, and no worker shall wait for another at the end."""
+    items.sort(key=lambda item: item.path.parts[-2:] != ("studio", "test_page.py"))
 
 
 @pytest.fixture(scope="session", autouse=True)
