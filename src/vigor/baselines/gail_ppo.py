@@ -16,6 +16,7 @@ import torch
 from gymnasium.spaces import Box
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecEnvWrapper
 
 from vigor.baselines import gail
@@ -159,6 +160,7 @@ def _learner(task: Task, settings: GAILSettings, contexts: tuple[tuple[float, ..
             policy_kwargs={"net_arch": {"pi": layers, "vf": layers}, "optimizer_kwargs": adam},
             device="cpu",
         )
+    ppo.set_logger(Logger(folder=None, output_formats=[]))  # Its own leaves a folder behind.
     return ppo, rewarded
 
 
