@@ -55,7 +55,7 @@ def test_a_run_of_given_demonstrations_and_contexts(trained, tmp_path, capsys):
 
 
 STOPPING = f"""
-import os, signal
+import signal
 from dataclasses import replace
 from pathlib import Path
 from vigor.tasks import load_task
@@ -64,12 +64,12 @@ known = load_task({EXAMPLE_TASK!r})
 
 def judge(joints, contexts):
     if len(joints) == 800 and Path("stop").exists():
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
     return known.distances(joints, contexts)
 
 def generate(*given):
     if Path("stop early").exists():
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
     return known.source.generate(*given)
 
 judging = replace(known.judge, distance=None, simulate=judge)

@@ -1,6 +1,5 @@
 """Every method through the same run: it trains, is stopped, goes on, is evaluated and reported."""
 
-import os
 import signal
 from dataclasses import replace
 from functools import cache
@@ -79,7 +78,7 @@ def press_ctrl_c(iteration: int):
 
     def show(progress: run.Progress) -> None:
         if progress.iteration == iteration:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     return show
 

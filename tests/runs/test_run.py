@@ -1,7 +1,6 @@
 """Runs: what they leave, and that one stopped at any moment ends with the result of one left alone."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -102,7 +101,7 @@ def press_ctrl_c(iteration: int):
 
     def show(progress: run.Progress) -> None:
         if progress.iteration == iteration:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
 
     return show
 
