@@ -23,7 +23,8 @@ def drawn():
         jnp.broadcast_to(chosen[:, None], (CONTEXTS, 2, 6)),
         jnp.broadcast_to(1e-6 * jnp.eye(6), (CONTEXTS, 2, 6, 6)),
     )
-    found = quick(lambda key: policy_samples.draw(key, TASK, NETWORKS, problem(), still))(jax.random.key(0))
+    given = problem()
+    found = quick(lambda key: policy_samples.draw(key, TASK, NETWORKS, given, still))(jax.random.key(0))
     return chosen, np.asarray(found)
 
 
