@@ -20,10 +20,12 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SELDOM = """
 const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), 300);
+let pause = 0;
+window.drawSeldom = () => { pause = 300; };
+window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), pause);
 window.cancelAnimationFrame = clearTimeout;
 """
-"""Script that has a page drawn three times a second at most."""
+"""Script that has a page drawn three times a second at most, once it is open."""
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 def chromium(seldom: bool = False) -> Iterator[BrowserContext]:
     """A browser, without a window.
 
-    seldom: draw pages three times a second at most; without a graphics card drawing takes more time than anything else.
+    seldom: draw open pages three times a second at most; without a graphics card drawing takes longest of all.
     """
     with sync_playwright() as playwright:
         options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
@@ -70,7 +72,8 @@ def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700
         page.goto(url)
         page.get_by_role("button", name="New context").wait_for(timeout=60_000)
         page.wait_for_function("document.querySelectorAll('canvas').length > 0")
-        page.wait_for_timeout(2000)  # Until the scene is drawn.
+        page.wait_for_timeout(1000)  # Until the scene is drawn.
+        page.evaluate("window.drawSeldom?.()")
         yield page
     finally:
         page.close()
