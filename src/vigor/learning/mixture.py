@@ -92,9 +92,10 @@ def log_prob(mixture: Mixture, points: Float[Array, "point weight"]) -> Float[Ar
     """Log density of points."""
 
     def component(mean: Float[Array, " weight"], root: Float[Array, "weight weight"]) -> Float[Array, " point"]:
-        noise = jnp.linalg.solve(root, (points - mean).T)
+        # Inverted once, and multiplied in full precision: a GPU's own is too coarse for narrow components.
+        noise = jnp.einsum("ij,pj->pi", jnp.linalg.inv(root), points - mean, precision="highest")
         log_determinant = jnp.linalg.slogdet(root)[1]
-        return -0.5 * jnp.sum(noise**2, axis=0) - log_determinant - 0.5 * mean.shape[0] * math.log(2 * math.pi)
+        return -0.5 * jnp.sum(noise**2, axis=1) - log_determinant - 0.5 * mean.shape[0] * math.log(2 * math.pi)
 
     densities = jax.vmap(component)(mixture.means, mixture.roots)
     return jax.scipy.special.logsumexp(mixture.log_weights[:, None] + densities, axis=0)
