@@ -20,14 +20,6 @@ UNITS = Units(jnp.zeros(4), jnp.ones(4), jnp.zeros(2), jnp.full(2, 0.1))
 CONTEXTS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick():
-    """Compilation takes longer than what small actors do: ask for little of it."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def actor_of(**changes) -> Actor:
     parameters = mixture_network.random_parameters(jax.random.key(0), 4, 8, 1, 2, 2)
     return replace(Actor(parameters, UNITS, View(), components=2), **changes)

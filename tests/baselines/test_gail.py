@@ -38,13 +38,6 @@ SMALL = replace(SETTINGS, policy_steps=32, policy_width=8, width=8, policy_batch
 IMPROVED = 10
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def problem(seed=0) -> Problem:
     """Straight movements to goals on a circle; test goals lie between them and closer."""
     rng = np.random.default_rng(seed)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pytest
 
@@ -19,13 +18,6 @@ from vigor.runs.setup import Setup
 
 METHOD = "bc-gmm-t"
 SETTINGS = with_values(method(METHOD).settings(), components=2, layers=1, width=4, epochs=12 * cloning.EPOCHS)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _quick():
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 def test_a_cell_finds_what_a_run_finds(tmp_path):

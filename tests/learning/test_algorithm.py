@@ -16,14 +16,6 @@ from vigor.learning.problem import batch
 TRAINED = SETTINGS.density_ratio.training
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick():
-    """Compilation takes longer than what small networks do: ask for little of it."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def runs(*seeds):
     """The same problem for several runs."""
     return batch([problem()._replace(key=jax.random.key(seed)) for seed in seeds])

@@ -4,7 +4,6 @@ import signal
 from dataclasses import replace
 from functools import cache
 
-import jax
 import numpy as np
 import pytest
 
@@ -48,14 +47,6 @@ TINY = {
     },
 }
 """Settings that take twelve steps. (VIGOR itself: see the tests of runs.)"""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _quick():
-    """Compilation takes longer than what small runs do: ask for little of it."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @cache
