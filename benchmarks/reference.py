@@ -1,7 +1,7 @@
 """Reference figures: what short runs of every method leave, to see that a change of the program changes no result.
 
     python benchmarks/reference.py                 # compare with docs/results/reference.json
-    python benchmarks/reference.py --write         # write it anew
+    python benchmarks/reference.py --write --runs em-drex    # write some anew, where a result is meant to change
 
 Everything goes through the command line, on a CPU. Policies are compared by their bytes: equal on the same kind of
 machine with the same JAX, and elsewhere up to rounding, by their norms.
@@ -72,15 +72,15 @@ def measure(folder: Path, names: list[str]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the file anew instead of comparing with it")
+    parser.add_argument("--write", action="store_true", help="write these runs anew instead of comparing them")
     parser.add_argument("--runs", nargs="+", default=list(RUNS), choices=list(RUNS))
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
         found = measure(Path(folder), given.runs)
+    known = json.loads(FILE.read_text()) if FILE.exists() else {}
     if given.write:
-        FILE.write_text(json.dumps(found, indent=1) + "\n")
+        FILE.write_text(json.dumps(known | found, indent=1) + "\n")
         return
-    known = json.loads(FILE.read_text())
     changed = 0
     for name, own in found.items():
         pairs = zip(
