@@ -1,6 +1,7 @@
 """Fixtures of all tests, and one cache of compiled programs for all workers and for the processes that tests start."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,9 @@ from helpers import EXAMPLE_TASK, SHARED, small  # noqa: E402
 
 settings.register_profile("unhurried", deadline=None)  # A loaded machine is no mistake.
 settings.load_profile("unhurried")
+
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # What a shell starts in the background ignores Ctrl-C.
 
 
 def pytest_collection_modifyitems(items) -> None:
