@@ -112,6 +112,8 @@ def test_additions_are_removed_from_ours_and_alone_with_the_papers():
     assert changed[("paper", "near")] == (0.5, 0.5)
     assert changed[("default", "ratio")] is False
     assert ("paper", "ratio") not in changed
+    with pytest.raises(UserError, match="additions are VIGOR's alone"):
+        suites.additions(suites.Choice(methods=("bc-t",)), FakeData())
     others = suites.additions(suites.Choice(("box-pusher",), seeds=1), FakeData())
     assert not {"ratio", "outcome"} & {cell.varied for cell in others}
 

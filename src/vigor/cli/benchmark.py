@@ -20,7 +20,7 @@ class Benchmark:
     """All methods on all tasks; the ablations of appendix D; the box pusher over the number of training contexts; or
     what VIGOR's defaults add to the paper, each removed from the defaults and each alone with the paper's settings."""
     preset: Literal["default", "paper", "both"] = "default"
-    """Settings of the methods: the project's, the paper's (appendix E), or both side by side."""
+    """Settings of the methods: the project's, the paper's (appendix E), or both side by side; additions have both."""
     tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...")] = ()
     """Only these tasks."""
     methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...")] = ()

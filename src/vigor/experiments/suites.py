@@ -144,6 +144,8 @@ def ablations(choice: Choice, data: Data) -> list[Cell]:
 
 def additions(choice: Choice, data: Data) -> list[Cell]:
     """The project's additions to VIGOR, each removed from the default settings and each alone with the paper's."""
+    if set(choice.methods) - {"vigor"}:
+        raise UserError("additions are VIGOR's alone; leave --methods out")
     cells = []
     for usual in replace(choice, presets=get_args(Preset), methods=("vigor",)).usual(data, tuple(TASKS), ("vigor",)):
         cells.append(usual)
