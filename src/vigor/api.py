@@ -21,13 +21,14 @@ from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
+from vigor.learning.invariants import Invariants
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints, planner
 from vigor.planning.planner import Planner
 from vigor.planning.plans import Plans
 from vigor.reports.run import draw
 from vigor.reports.terminal import progress_bar
-from vigor.runs import presets
+from vigor.runs import checkpoints, presets
 from vigor.runs import run as runs
 from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup
@@ -60,6 +61,11 @@ class Run:
     def demonstrations(self) -> Demonstrations:
         """The set that the run learned from."""
         return dataset.load(self.folder / runs.DEMONSTRATIONS, self.task)
+
+    @cached_property
+    def common(self) -> Invariants:
+        """What the demonstrations have in common, as the run has found it."""
+        return checkpoints.load_invariants(self.folder, self.task.features)
 
     def planner(self, every: int = 1) -> Planner:
         """A planner for new contexts; every: use every n-th of the run's ensembles."""
@@ -94,7 +100,7 @@ class Run:
 
     def evaluate(self, samples: int | None = None, seed: int = 0) -> Evaluation:
         """Success of fresh samples; samples: per component, as many as the task says by default."""
-        return evaluation.evaluate(self.task, self.policies, samples, seed)
+        return evaluation.evaluate(self.task, self.policies, self.common, samples, seed)
 
     def report(self) -> Path:
         """Draw the figures and write `report.html`, one file that opens without a network; returns its path."""
@@ -115,12 +121,13 @@ class Run:
     def __repr__(self) -> str:
         figures = "not finished"
         for part in self._parts.values():  # Those of the test contexts, if there are any.
-            figures = f"success {part['success_best']:.3f} (best), {part['success_mixture']:.3f} (mixture)"
+            figures = evaluation.in_words(part)
         return f"Run({self.task.name}, {self.setup.method}, seed {self.setup.seed}: {figures})"
 
     def _repr_html_(self) -> str:
-        names = {"success_best": "success, best component", "success_mixture": "success, mixture"}
         parts = self._parts
+        kind = "success" if self.task.judged else "predicted"
+        names = {f"{kind}_best": f"{kind}, best component", f"{kind}_mixture": f"{kind}, mixture"}
         head = "".join(f"<th>{name} ({len(part['contexts'])} contexts)</th>" for name, part in parts.items())
         rows = "".join(
             f"<tr><td>{label}</td>" + "".join(f"<td>{part[name]:.3f}</td>" for part in parts.values()) + "</tr>"
@@ -181,7 +188,7 @@ def train(
         demos_per_context=task.source.per_context if demos_per_context is None else demos_per_context,
         descriptors=descriptors,
         raw=raw,
-        settings=with_values(presets.seen_through(descriptors, settings), **changes),
+        settings=with_values(settings, **changes),
         command=command,
         date=datetime.now().astimezone().isoformat(timespec="seconds"),
     )

@@ -4,12 +4,15 @@ The paper draws samples of every component of every context, ranks the component
 Beside it stands what a user gets who draws a plan without knowing the ground truth: the success of the whole mixture.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from vigor.evaluation.policies import Learned
+from vigor.learning import prediction
+from vigor.learning.invariants import Invariants
 from vigor.motion.trajectories import distinct_solutions
 from vigor.tasks.task import Task
 
@@ -38,42 +41,47 @@ class Evaluation:
     policies: Learned
     weights: np.ndarray
     """[context, component]: how likely each component is."""
-    success: np.ndarray
-    """[context, component]: share of successful samples."""
-    distance: np.ndarray
-    """[context, component]: mean distance of the samples."""
+    predicted: np.ndarray
+    """[context, component]: success that is predicted without ground truth; see `vigor.learning.invariants`."""
+    success: np.ndarray | None
+    """[context, component]: share of successful samples; None for a task that is not judged."""
+    distance: np.ndarray | None
+    """[context, component]: mean distance of the samples; None likewise."""
     versatility: tuple[Versatility, ...]
     """By context."""
 
     def summary(self, rows: slice) -> dict[str, Any]:
         """Means over some contexts, and the figures of each, as `result.json` has them."""
-        weights, success, distance = self.weights[rows], self.success[rows], self.distance[rows]
-        if not len(success):
+        weights, predicted = self.weights[rows], self.predicted[rows]
+        if not len(weights):
             return {}
-        versatility = [item.__dict__ for item in self.versatility[rows]]
-        return {
-            "success_best": float(success.max(axis=1).mean()),
-            "success_mixture": float((weights * success).sum(axis=1).mean()),
-            "success_components": np.sort(success, axis=1)[:, ::-1].mean(axis=0).tolist(),
-            "distance_best": float(distance.min(axis=1).mean()),
-            "versatility": {name: float(np.mean([item[name] for item in versatility])) for name in versatility[0]},
-            "contexts": [
-                {
-                    "context": context.tolist(),
-                    "success": s.tolist(),
-                    "distance": d.tolist(),
-                    "weights": w.tolist(),
-                    "versatility": v,
-                }
-                for context, s, d, w, v in zip(
-                    self.policies.contexts[rows], success, distance, weights, versatility, strict=True
-                )
-            ],
+        found: dict[str, Any] = {
+            "predicted_best": float(predicted.max(axis=1).mean()),
+            "predicted_mixture": float((weights * predicted).sum(axis=1).mean()),
         }
+        columns = {"predicted": predicted, "weights": weights}
+        if self.success is not None and self.distance is not None:
+            success, distance = self.success[rows], self.distance[rows]
+            chosen = success[np.arange(len(success)), predicted.argmax(axis=1)]
+            found |= {
+                "success_best": float(success.max(axis=1).mean()),
+                "success_chosen": float(chosen.mean()),
+                "success_mixture": float((weights * success).sum(axis=1).mean()),
+                "success_components": np.sort(success, axis=1)[:, ::-1].mean(axis=0).tolist(),
+                "distance_best": float(distance.min(axis=1).mean()),
+            }
+            columns |= {"success": success, "distance": distance}
+        versatility = [item.__dict__ for item in self.versatility[rows]]
+        found["versatility"] = {name: float(np.mean([each[name] for each in versatility])) for name in versatility[0]}
+        found["contexts"] = [
+            {"context": context.tolist(), "versatility": versatility[i]}
+            | {name: values[i].tolist() for name, values in columns.items()}
+            for i, context in enumerate(self.policies.contexts[rows])
+        ]
+        return found
 
     def __repr__(self) -> str:
-        best, mixture = self.success.max(axis=1).mean(), (self.weights * self.success).sum(axis=1).mean()
-        return f"Evaluation({len(self.success)} contexts: success {best:.3f} (best), {mixture:.3f} (mixture))"
+        return f"Evaluation({len(self.weights)} contexts: {in_words(self.summary(slice(None)))})"
 
     @property
     def train(self) -> dict[str, Any]:
@@ -84,50 +92,78 @@ class Evaluation:
         return self.summary(slice(self.policies.training, None))
 
 
-def evaluate(task: Task, policies: Learned, samples: int | None = None, seed: int = 0) -> Evaluation:
+def evaluate(
+    task: Task, policies: Learned, common: Invariants, samples: int | None = None, seed: int = 0
+) -> Evaluation:
     """Draw samples of every component of every context and judge them by the task's own metric.
 
-    samples: per component; as many as the task says by default.
+    common: what demonstrations have in common, by which success is predicted; samples: per component, as many as the
+    task says by default.
     """
     samples = task.judge.samples if samples is None else samples
-    blocks = [_evaluate(task, policies, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)]
-    weights, success, distance = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:3])
-    return Evaluation(policies, weights, success, distance, tuple(v for block in blocks for v in block[3]))
+    blocks = [
+        _evaluate(task, policies, common, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)
+    ]
+    *arrays, versatility = zip(*blocks, strict=True)
+    weights, predicted, success, distance = map(np.concatenate, arrays)
+    flat = tuple(item for block in versatility for item in block)
+    if not task.judged:
+        return Evaluation(policies, weights, predicted, None, None, flat)
+    return Evaluation(policies, weights, predicted, success, distance, flat)
 
 
 def _evaluate(
-    task: Task, policies: Learned, samples: int, seed: int, first: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[Versatility]]:
-    """Weights, success, distance [context, component] and versatility of a block of contexts."""
+    task: Task, policies: Learned, common: Invariants, samples: int, seed: int, first: int
+) -> tuple[Any, ...]:
+    """Weights, predicted success, success, distance [context, component] and versatility of a block of contexts."""
     rows = slice(first, first + _BLOCK)
     weights, means, joints = policies.movements(task, rows, samples, seed)
-    owner = np.repeat(policies.contexts[rows], weights.shape[1] * samples, axis=0)
-    distances = task.distances(joints.reshape(-1, *joints.shape[-2:]), owner.astype(np.float32))
-    distances = distances.reshape(joints.shape[:3])
-    succeeded = task.succeeds(distances)
-    versatility = [_versatility(task, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
-    return weights, succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
+    owner = np.repeat(policies.contexts[rows], weights.shape[1] * samples, axis=0).astype(np.float32)
+    flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
+    predicted = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+    distances = task.distances(flat, owner).reshape(shape) if task.judged else np.full(shape, np.nan)
+    succeeded = task.succeeds(distances) if task.judged else predicted >= 0.5
+    distinct = float(common.distinct) if task.judge.distinct is None else task.judge.distinct
+    versatility = [_versatility(distinct, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
+    return weights, predicted.mean(axis=-1), succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
 
 
 def _versatility(
-    task: Task, weights: np.ndarray, means: np.ndarray, joints: np.ndarray, succeeded: np.ndarray
+    distinct: float, weights: np.ndarray, means: np.ndarray, joints: np.ndarray, succeeded: np.ndarray
 ) -> Versatility:
     """Versatility of one context.
 
-    weights: [component], means: [component, T, dimensions], joints: [component, sample, T, dimensions],
+    distinct: smallest difference of distinct solutions; weights: [component], means: [component, T, dimensions], joints: [component, sample, T, dimensions],
     succeeded: [component, sample].
     """
     components = len(weights)
     working = succeeded.mean(axis=1) >= 0.5
     known = succeeded[:, :_COMPARED]
     plans = joints[:, :_COMPARED][known]
-    solutions = distinct_solutions(plans, task.judge.distinct)
+    solutions = distinct_solutions(plans, distinct)
     shares = np.bincount(solutions, np.repeat(weights, known.sum(axis=1))) if len(plans) else np.zeros(1)
     return Versatility(
         float(working.sum()),
-        float(len(np.unique(distinct_solutions(means[working], task.judge.distinct)))),
+        float(len(np.unique(distinct_solutions(means[working], distinct)))),
         normalised_entropy(shares, components),
     )
+
+
+def measure_of(part: Mapping[str, Any]) -> str:
+    """Name of what the figures of training or test contexts say: "success", or "predicted" for a task not judged."""
+    return "success" if "success_best" in part else "predicted"
+
+
+def mixture_of(part: Mapping[str, Any]) -> float:
+    """Success of the mixture, or what is predicted of it for a task not judged."""
+    return part[f"{measure_of(part)}_mixture"]
+
+
+def in_words(part: Mapping[str, Any]) -> str:
+    """Figures of the best component and of the mixture, of training or test contexts, in short."""
+    kind = measure_of(part)
+    words = {"success": "success", "predicted": "predicted success"}[kind]
+    return f"{words} {part[f'{kind}_best']:.3f} (best), {part[f'{kind}_mixture']:.3f} (mixture)"
 
 
 def normalised_entropy(shares: np.ndarray, behaviours: int) -> float:

@@ -69,7 +69,6 @@ def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
     """
     import jax
 
-    from vigor.evaluation import evaluation
     from vigor.runs.setup import prepare
     from vigor.runs.training import Training
 
@@ -81,8 +80,7 @@ def measure(cells: Sequence[Cell], folder: Path) -> list[Row]:
         "demonstrations": training.prepared[0].demonstrations.source,
         "device": jax.devices()[0].device_kind,
     }
-    judged = [evaluation.evaluate(training.task, policies) for policies in training.policies(states)]
-    return [facts | {"train": each.train, "test": each.test} for each in judged]
+    return [facts | {"train": each.train, "test": each.test} for each in training.evaluate(states)]
 
 
 def row(cell: Cell, result: Row) -> Row:

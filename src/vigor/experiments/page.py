@@ -10,7 +10,7 @@ from vigor.basics.errors import UserError
 from vigor.experiments import charts, paper, tables
 from vigor.experiments.statistics import Summary, interval_words
 from vigor.experiments.store import Row, Store
-from vigor.experiments.suites import ABLATIONS, ADDITIONS, REWARDS
+from vigor.experiments.suites import ABLATIONS, ADDITIONS
 from vigor.experiments.tables import Group
 from vigor.reports import figures, html
 from vigor.reports.html import Picture
@@ -153,7 +153,7 @@ def _ablations(folder: Path, groups: Sequence[Group]) -> list[Ablation]:
 
 def _varied(groups: Sequence[Group]) -> list[str]:
     """Settings that were changed, in the order of the suite."""
-    order = [*(name for settings in ABLATIONS.values() for name in settings), *ADDITIONS, *REWARDS]
+    order = [*(name for settings in ABLATIONS.values() for name in settings), *ADDITIONS, "ratio"]
     return sorted({group.varied for group in groups if group.varied}, key=order.index)
 
 

@@ -19,7 +19,7 @@ from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
 from vigor.runs.methods import METHODS, method
-from vigor.runs.presets import Preset, preset, seen_through
+from vigor.runs.presets import Preset, preset
 from vigor.runs.setup import Setup, fingerprint
 from vigor.tasks import TASKS, load_task
 
@@ -55,10 +55,8 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Settings by method, with all values that are compared; a method's own value is among them or beside them."""
 
-ADDITIONS = ("begin", "misplaced", "near", "sharpness", "weights", "decay")
+ADDITIONS = ("begin", "misplaced", "scaled", "invariants", "sharpness", "weights", "decay")
 """Settings in which the project's defaults go beyond the paper's, with the values of either preset."""
-REWARDS = ("outcome", "ratio")
-"""Parts of the default reward, each left out: what comes of a movement, and the networks' logits."""
 
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
 QUICK: dict[str, dict[str, Any]] = {
@@ -152,8 +150,8 @@ def additions(choice: Choice, data: Data) -> list[Cell]:
         other = preset(usual.setup.task, "paper" if usual.preset == "default" else "default", "vigor")
         for name in ADDITIONS:
             cells += _changed(usual, data, name, value_of(other, name))
-        if value_of(usual.setup, "near"):
-            cells += [cell for name in REWARDS for cell in _changed(usual, data, name, False)]
+        if usual.preset == "default":  # Invariants alone, without the networks' logits.
+            cells += _changed(usual, data, "ratio", False)
     return cells
 
 
@@ -184,8 +182,6 @@ def _changed(usual: Cell, data: Data, name: str, value: Any) -> list[Cell]:
     if name == "descriptors" and value not in load_task(usual.setup.task).other_descriptors:
         return []
     setup = with_values(usual.setup, **{name: value})
-    if name == "descriptors":
-        setup = replace(setup, settings=seen_through(value, setup.settings))
     if name == "network":
         # "Configured to be of similar size to the CNN" (appendix D).
         architecture = usual.setup.settings.density_ratio.training.architecture

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from vigor.basics.batching import each
 from vigor.basics.errors import UserError
-from vigor.learning import density_ratio, policy_samples, policy_update
+from vigor.learning import density_ratio, network_training, policy_samples, policy_update, prediction
 from vigor.learning.density_ratio import DensityRatio
 from vigor.learning.misplaced import with_misplaced
 from vigor.learning.mixture import Mixture
@@ -25,8 +25,8 @@ from vigor.tasks.task import Task
 
 Array = jax.Array
 
-_START = 2**31 - 1
-"""Number that the run's key is folded with, beside those of iterations."""
+_START, _WEIGHTS = 2**31 - 1, 2**31 - 3
+"""Numbers that the run's key is folded with, beside those of iterations."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def first_state(task: Task, settings: VigorSettings, problem: Problem) -> VigorS
     mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, problem.weights))(
         jax.random.split(key_mixtures, contexts)
     )
-    ensemble = jax.vmap(lambda key: density_ratio.new_network(key, settings.density_ratio, problem.demonstrations))(
+    training = settings.density_ratio.training
+    ensemble = jax.vmap(lambda key: network_training.new_network(key, training, task.features))(
         jax.random.split(key_networks, networks)
     )
     zero, epochs = jnp.zeros((), jnp.int32), jnp.zeros(networks, jnp.int32)
@@ -87,6 +88,8 @@ def iterate(task: Task, settings: VigorSettings, problem: Problem, state: VigorS
     # Train the discriminators (Eq. 3).
     samples, held = policy_samples.split(settings.density_ratio.training, problem, fresh)
     samples = with_misplaced(key_misplaced, task, settings.misplaced, problem, samples)
+    view = partial(density_ratio.view, settings.density_ratio, problem.invariants)
+    samples, held = samples.seen(view), held.seen(view)
     keys = jax.random.split(key_networks, networks)
     rate = 1 - (1 - settings.density_ratio.decay) * state.iteration / settings.update.iterations
     ensemble, epochs = each(
@@ -98,7 +101,7 @@ def iterate(task: Task, settings: VigorSettings, problem: Problem, state: VigorS
     )
 
     # Update the policy of every context with the discriminators (Eq. 1).
-    reward = partial(density_ratio.reward, settings.density_ratio)
+    reward = partial(density_ratio.reward, settings.density_ratio, problem.invariants)
     mixtures, rewards = policy_update.update(
         key_update, task, settings.update, reward, ensemble.parameters, problem.contexts, state.mixtures
     )
@@ -144,6 +147,19 @@ def _advance(
         return states, jax.tree.map(lambda leaf: leaf.astype(jnp.float16), states.ensemble.parameters)
 
     return jax.lax.scan(one, states, jnp.arange(CHUNK))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def policies(task: Task, settings: VigorSettings, problems: Problem, states: VigorState) -> Mixture:
+    """Mixtures of all contexts [run, context, ...], their components weighed by predicted success if so set."""
+    if settings.update.weights == "fixed":
+        return states.mixtures
+
+    def one(problem: Problem, mixtures: Mixture) -> Mixture:
+        key = jax.random.fold_in(problem.key, _WEIGHTS)
+        return prediction.weighed(key, task, problem.invariants, problem.contexts, mixtures)
+
+    return jax.vmap(one)(problems, states.mixtures)
 
 
 def fit(task: Task, settings: VigorSettings, problems: Problem) -> VigorState:

@@ -5,6 +5,7 @@ summed logits estimate log p(descriptors) / q(descriptors), demonstrations p ove
 update. Functions take one network; `jax.vmap` lifts them over the ensemble and over runs.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -13,7 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from vigor.basics.errors import UserError, check_choices
-from vigor.learning import network_training, networks, outcome
+from vigor.learning import invariants, network_training, networks
+from vigor.learning.invariants import Invariants
 from vigor.learning.network_training import Network, NetworkTraining
 from vigor.learning.networks import Parameters
 
@@ -25,12 +27,13 @@ class DensityRatio:
     training: NetworkTraining = NetworkTraining(batch=128)
     loss: Literal["stepwise", "trajectory"] = "stepwise"
     """Classify every step (paper, Eq. 3) or the sum over all steps (Eq. 2)."""
-    outcome: bool = True
-    """Reward also, beside the logits, that a movement comes or ends as near as demonstrations do to what the distances
-    listed in `near` are measured from."""
+    scaled: bool = True
+    """Networks see descriptors on scales of what demonstrations have in common; otherwise as they are (the paper's)."""
+    invariants: bool = True
+    """Reward also, beside the logits, the log density of what demonstrations have in common."""
     ratio: bool = True
-    """Reward the log density ratio, the sum of the logits; without it what comes of a movement counts alone: an
-    ablation that shows what the networks do."""
+    """Reward the log density ratio, the sum of the logits; without it the invariants count alone: an ablation that
+    shows what the networks do."""
     decay: float = 0.1
     """Share of the learning rate that is left in the last iteration, which it falls to in a straight line."""
 
@@ -38,42 +41,31 @@ class DensityRatio:
         check_choices(self)
         if not 0 <= self.decay <= 1:
             raise UserError(f"decay must be from 0 to 1, not {self.decay}")
-        if not self.ratio and not (self.outcome and self.near):
-            raise UserError("without the ratio nothing is rewarded but the outcome; it needs `outcome` and `near`")
-
-    @property
-    def near(self) -> tuple[float, ...]:
-        """Scale of each of the first descriptors, where these are distances."""
-        return self.training.architecture.near
+        if not self.ratio and not self.invariants:
+            raise UserError("nothing is rewarded without both the ratio and the invariants; leave one of them")
 
 
-def new_network(
-    key: PRNGKeyArray, settings: DensityRatio, demonstrations: Float[Array, "demonstration time feature"]
-) -> Network:
-    """A network for descriptors like those of the demonstrations, and its optimiser.
-
-    It also knows what comes of these.
-    """
-    known = {}
-    networks.check_near(settings.near, demonstrations.shape[-1])
-    if settings.outcome and settings.near:
-        known["outcome"] = outcome.learn(settings.near, demonstrations)
-    return network_training.new_network(key, settings.training, demonstrations.shape[-1], **known)
+def view(
+    settings: DensityRatio, common: Invariants, descriptors: Float[Array, "*batch time feature"]
+) -> Float[Array, "*batch time feature"]:
+    """Descriptors as the networks see them; common: what demonstrations have in common."""
+    return invariants.seen(common, descriptors) if settings.scaled else descriptors
 
 
 def reward(
-    settings: DensityRatio, parameters: Parameters, descriptors: Float[Array, "sample time feature"]
+    settings: DensityRatio,
+    common: Invariants,
+    parameters: Parameters,
+    descriptors: Float[Array, "sample time feature"],
 ) -> Float[Array, " sample"]:
-    """One network's reward of descriptors.
-
-    It is the log density ratio, the sum of the logits, and the log density of what comes of the movements.
-    """
-    if not settings.ratio:
-        return outcome.log_density(parameters["outcome"], settings.near, descriptors)
-    ratio = jnp.sum(networks.logits(parameters, settings.training.architecture, descriptors), axis=-1)
-    if "outcome" not in parameters:
-        return ratio
-    return ratio + outcome.log_density(parameters["outcome"], settings.near, descriptors)
+    """One network's reward of descriptors: the log density ratio, the sum of the logits, and that of the invariants."""
+    total = jnp.zeros(descriptors.shape[0])
+    if settings.ratio:
+        seen = view(settings, common, descriptors)
+        total += jnp.sum(networks.logits(parameters, settings.training.architecture, seen), axis=-1)
+    if settings.invariants:
+        total += invariants.log_density(common, descriptors)
+    return total
 
 
 def loss(
@@ -104,6 +96,10 @@ class Classes(NamedTuple):
     """Policy samples, and whatever else is not demonstrated."""
     shares: Float[Array, "*network sample"]
     """Weight of each of them."""
+
+    def seen(self, view: Callable[[Array], Array]) -> "Classes":
+        """Both classes as the networks see them."""
+        return self._replace(demonstrations=view(self.demonstrations), policy=view(self.policy))
 
     def rows(self) -> Rows:
         """Samples, labels and weights of both classes together; each class weighs the same whatever its number."""

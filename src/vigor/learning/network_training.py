@@ -77,12 +77,9 @@ class Fit(NamedTuple):
     network: Network
 
 
-def new_network(key: Array, settings: NetworkTraining, features: int, **known: Any) -> Network:
-    """A network for `features` descriptors per step, and its optimiser.
-
-    known: what stands beside its parameters and no gradient moves, so that networks that are kept have it with them.
-    """
-    parameters = networks.random_parameters(key, settings.architecture, features) | known
+def new_network(key: Array, settings: NetworkTraining, features: int) -> Network:
+    """A network for `features` descriptors per step, and its optimiser."""
+    parameters = networks.random_parameters(key, settings.architecture, features)
     return Network(parameters, _optimiser(settings).init(parameters))
 
 

@@ -36,9 +36,6 @@ class Architecture:
     """Channels, neurons or LSTM units per hidden layer."""
     kernel: int = 5
     """Steps a convolution sees (cnn only, odd)."""
-    near: tuple[float, ...] = ()
-    """Scale of nearness for the first descriptors, if these are distances: the networks see each of them twice, as it
-    is and magnified below that value."""
     dropout: float = 0.2
     """Probability of dropping a unit after each hidden layer while training."""
     batch_norm: bool = False
@@ -52,8 +49,6 @@ class Architecture:
             raise UserError("layers, width and kernel must be at most 10,000")
         if self.kernel < 1 or self.kernel % 2 == 0:
             raise UserError(f"kernel must be odd and positive, not {self.kernel}")
-        if not all(0 < value < math.inf for value in self.near):
-            raise UserError(f"near must be positive and finite, not {self.near}")
         if not 0 <= self.dropout <= 0.9:
             raise UserError("dropout must be from 0 to .9")
 
@@ -68,9 +63,8 @@ def random_parameters(key: PRNGKeyArray, architecture: Architecture, features: i
 
     They are drawn evenly from +-1/sqrt(inputs of the layer), those of LSTM layers from +-1/sqrt(width).
     """
-    check_near(architecture.near, features)
     width, lstm = architecture.width, architecture.network == "lstm"
-    inputs = features + len(architecture.near) + 1
+    inputs = features + 1
     shapes = []
     for _ in range(architecture.layers):
         shapes.append((inputs + width, 4 * width) if lstm else (architecture.window * inputs, width))
@@ -114,7 +108,6 @@ def forward(
     Training mode if a key and random bytes for dropout (see `noise`) are given. A GPU keeps hidden units in half
     precision.
     """
-    descriptors = jnp.concatenate([descriptors, magnified(architecture.near, descriptors)], axis=-1)
     samples, steps, inputs = descriptors.shape[0], descriptors.shape[1], descriptors.shape[2] + 1
     block = _block(architecture, steps)
     precision = descriptors.dtype if jax.default_backend() == "cpu" else jnp.bfloat16
@@ -143,16 +136,6 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
-
-
-def check_near(near: tuple[float, ...], features: int) -> None:
-    if features < len(near):
-        raise UserError(f"near has {len(near)} numbers for {features} descriptors; give it fewer")
-
-
-def magnified(near: tuple[float, ...], descriptors: Float[Array, "*batch feature"]) -> Float[Array, "*batch distance"]:
-    """The first descriptors, on a scale that is linear below what is near and logarithmic above."""
-    return jnp.arcsinh(descriptors[..., : len(near)] / jnp.asarray(near, descriptors.dtype))
 
 
 def _block(architecture: Architecture, steps: int) -> int:

@@ -36,6 +36,17 @@ def describe(motion: Motion, descriptors: Sequence[Descriptor]) -> Float[Array, 
     return jnp.concatenate([column[:, None] if column.ndim == 1 else column for column in columns], axis=1)
 
 
+def name_of(descriptor: Descriptor, context_names: Sequence[str]) -> str:
+    """Name of a descriptor in words, with what it is measured from if that is a part of the context."""
+    name = getattr(descriptor, "__name__", type(descriptor).__name__).replace("_", " ")
+    target = getattr(descriptor, "target", None)
+    if target is None:
+        return name
+    first, *others = names = context_names[target]
+    shared = [word for word in first.split() if all(word in other.split() for other in others)]
+    return f"{name} {' '.join(shared) or ', '.join(names)}"  # For "first x" and "first y": first.
+
+
 def distance(a: Float[Array, "*batch space"], b: Float[Array, "*#batch space"]) -> Float[Array, "*batch"]:
     """Euclidean distance along the last axis, with a zero gradient where the points coincide."""
     squared = jnp.sum((a - b) ** 2, axis=-1)
@@ -45,10 +56,11 @@ def distance(a: Float[Array, "*batch space"], b: Float[Array, "*#batch space"]) 
 def distance_to(target: slice) -> Descriptor:
     """Distance of the end effector to the point that a slice of the context holds."""
 
-    def distance_to_target(motion: Motion) -> Float[Array, " time"]:
+    def distance_to(motion: Motion) -> Float[Array, " time"]:
         return distance(motion.effector, motion.context[target])
 
-    return distance_to_target
+    distance_to.target = target  # type: ignore[attr-defined]
+    return distance_to
 
 
 def link_distances_to(target: slice) -> Descriptor:

@@ -2,12 +2,20 @@
 
 import numpy as np
 from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist
 
 
 def resample(recording: np.ndarray, steps: int) -> np.ndarray:
     """A recording [T, dimensions] at evenly spaced times [steps, dimensions]."""
     times = np.linspace(0.0, len(recording) - 1.0, steps)
     return np.stack([np.interp(times, np.arange(len(recording)), column) for column in recording.T], axis=1)
+
+
+def usual_difference(trajectories: np.ndarray) -> float:
+    """Median difference of two trajectories [n, T, dimensions]: the root mean square over steps of their distance."""
+    count, steps = trajectories.shape[:2]
+    flat = np.asarray(trajectories, np.float64).reshape(count, -1)
+    return float(np.median(pdist(flat))) / np.sqrt(steps) if count > 1 else 0.0
 
 
 def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:

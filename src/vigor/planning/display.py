@@ -46,8 +46,8 @@ def figure(plans: Plans) -> Figure:
         first = {solution.group: rank for rank, solution in reversed(list(enumerate(plan.solutions)))}
         for rank in sorted(first.values())[:2]:
             drawing.draw_arm(views[0][1], means[rank], regions[number], drawing.colour(rank))
-        if all(solution.success is not None for solution in plan.solutions):
-            drawing.write_rates(views[0][1], np.array([solution.success for solution in plan.solutions]))
+        rates = [item.predicted if item.success is None else item.success for item in plan.solutions]
+        drawing.write_rates(views[0][1], np.array(rates))
     count = max(len(plan.solutions) for plan in shown)
     keys = [drawing.key(f"solution {rank + 1}", drawing.colour(rank), 2.5) for rank in range(count)]
     keys += drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
@@ -74,7 +74,9 @@ def print_table(plans: Plans) -> None:
     labels = [region.label.replace(" ", "\n") for region in task.display.regions(np.asarray(plans[0].context))]
     limits = ["joint\nlimits", "speed"] if plans.constraints.robot is not None else []
     limits += ["keep-\nout"] if plans.constraints.keep_out else []
-    for name in ("context", "rank", "kind", "success", *labels, *limits, "holds"):
+    judged = all(solution.success is not None for plan in plans for solution in plan.solutions)
+    success = "success" if judged else "predicted"
+    for name in ("context", "rank", "kind", success, *labels, *limits, "holds"):
         table.add_column(name, justify="right", no_wrap=True)
     for number, plan in enumerate(plans.plans[:ROWS], start=1):
         for rank, solution in enumerate(plan.solutions if few else plan.solutions[:1], start=1):
@@ -82,7 +84,7 @@ def print_table(plans: Plans) -> None:
                 str(number),
                 str(rank),
                 str(solution.group),
-                "" if solution.success is None else f"{solution.success:.2f}",
+                f"{solution.success if judged else solution.predicted:.2f}",
                 *(f"{away.closest:.2f} {away.end:.2f}" for away in solution.targets.values()),
                 *_margins(plans, solution),
                 "yes" if solution.holds else "no",

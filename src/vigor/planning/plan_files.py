@@ -17,7 +17,7 @@ from vigor.planning.constraints import bounds
 from vigor.planning.plans import Plan, Plans, Solution, of_situation
 from vigor.tasks import Task, load_stored, load_task
 
-FORMAT, VERSION = "vigor-plan", 2
+FORMAT, VERSION = "vigor-plan", 3
 
 
 def save(plans: Plans, path: Path, new: bool = False) -> None:
@@ -74,7 +74,7 @@ def _check(plans: Plans, task: Task) -> None:
 
 
 def _plan_to_json(plan: Plan) -> dict[str, Any]:
-    listed = {"success": "success", "distance": "distance", "weights": "weight"}
+    listed = {"predicted": "predicted", "success": "success", "distance": "distance", "weights": "weight"}
     return {
         "context": list(plan.context),
         **{name: [getattr(item, own) for item in plan.solutions] for name, own in listed.items()},
@@ -89,7 +89,8 @@ def _plan_to_json(plan: Plan) -> dict[str, Any]:
 def _plan_from_json(value: Any, kind: type[Plan]) -> Plan:
     if not isinstance(value, dict):
         raise ValueError("a plan is no object")
-    kept = {name: part for name, part in value.items() if name not in ("success", "distance", "weights", "failure")}
+    listed = ("predicted", "success", "distance", "weights", "failure")
+    kept = {name: part for name, part in value.items() if name not in listed}
     return _structure_plan(kept, kind)
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
-from vigor.learning import density_ratio, policy_update
+from vigor.learning import density_ratio, network_training, policy_update, prediction
 from vigor.learning.algorithm import VigorSettings
+from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.planning import constraints, ranking
 from vigor.planning.constraints import Bounds, Constraints
@@ -38,6 +39,7 @@ def replay(
     task: Task,
     settings: VigorSettings,
     learned: Array,
+    common: Invariants,
     ensembles: Any,
     contexts: Array,
     limits: Bounds | None,
@@ -45,16 +47,16 @@ def replay(
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
     learned: weights [n, D] of what the run learned in training contexts, which stand in for demonstrations where
-    mixtures begin at these; ensembles: [iteration, network, ...]. Constraints count in the second half: mixtures know
-    then how to solve their contexts, and are still wide enough to go another way. Every mixture begins alike, and all
-    share their random directions, so that but for rounding a context's plan does not depend on which others are planned
-    with it.
+    mixtures begin at these; common: what demonstrations have in common; ensembles: [iteration, network, ...].
+    Constraints count in the second half: mixtures know then how to solve their contexts, and are still wide enough to
+    go another way. Every mixture begins alike, and all share their random directions, so that but for rounding a
+    context's plan does not depend on which others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
     fresh = policy_update.first_mixture(key_start, task, settings.update, learned)
     start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
-    reward = partial(density_ratio.reward, settings.density_ratio)
+    reward = partial(density_ratio.reward, settings.density_ratio, common)
 
     def one(mixtures: Mixture, step: tuple[Array, Any], cost: Any = None) -> tuple[Mixture, Array]:
         number, stored = step
@@ -68,6 +70,8 @@ def replay(
     if limits is not None:
         costly = partial(one, cost=partial(constraints.cost, task, limits))
         mixtures, rewards = jax.lax.scan(costly, mixtures, jax.tree.map(lambda leaf: leaf[free:], steps))
+    if settings.update.weights != "fixed":
+        mixtures = prediction.weighed(key_start, task, common, contexts, mixtures)
     return mixtures, rewards[-1]
 
 
@@ -79,6 +83,8 @@ class Planner:
     setup: Setup
     known: Policies
     """Policies that the run learned; its training contexts are the trained range."""
+    common: Invariants
+    """What the run's demonstrations have in common."""
     ensembles: Any
     """[iteration, network, ...]"""
     folder: Path
@@ -97,7 +103,7 @@ class Planner:
         values = checked(self.task, contexts)
         mixtures, rewards = self.mixtures(values, limits, seed)
         trained = self.known.contexts[: self.known.training]
-        plans = ranking.rank(self.task, values, mixtures, rewards, limits, trained, samples, seed)
+        plans = ranking.rank(self.task, values, mixtures, rewards, self.common, limits, trained, samples, seed)
         return _plans(self.task, self.setup, limits, plans, self.folder)
 
     def mixtures(self, contexts: np.ndarray, limits: Constraints, seed: int = 0) -> tuple[Mixture, np.ndarray]:
@@ -107,7 +113,7 @@ class Planner:
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
         learned = self.known.mixtures.means[: self.known.training].reshape(-1, self.task.promp.weights)
-        fixed = (key, self.task, self.setup.settings, jnp.asarray(learned), self.ensembles)
+        fixed = (key, self.task, self.setup.settings, jnp.asarray(learned), self.common, self.ensembles)
         parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         return mixtures, np.asarray(rewards)
@@ -127,13 +133,15 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> 
     if setup.method != "vigor" or not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
     run.read_result(folder)
-    shown = jax.ShapeDtypeStruct((1, loaded.promp.steps, loaded.features), jnp.float32)
-    like = jax.eval_shape(partial(density_ratio.new_network, jax.random.key(0), setup.settings.density_ratio), shown)
+    training = setup.settings.density_ratio.training
+    like = jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, loaded.features))
     stored = checkpoints.load_networks(folder, like.parameters)
     iterations = jax.tree.leaves(stored)[0].shape[0]
     if not 1 <= every <= iterations:
         raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
-    return Planner(loaded, setup, known, thin(stored, every), folder)
+    return Planner(
+        loaded, setup, known, checkpoints.load_invariants(folder, loaded.features), thin(stored, every), folder
+    )
 
 
 def thin(ensembles: Any, every: int) -> Any:
@@ -148,7 +156,8 @@ def of_run(folder: Path, task: Task | str | None = None) -> Plans:
         raise UserError(f"{folder} was trained with {setup.method}, which acts step by step and makes no plans")
     limits = constraints.of_task(loaded)
     trained = known.contexts[: known.training]
-    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, limits, trained)
+    common = checkpoints.load_invariants(folder, loaded.features)
+    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained)
     return _plans(loaded, setup, limits, plans, folder)
 
 

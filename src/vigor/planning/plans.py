@@ -50,6 +50,8 @@ class Solution:
     """Weight of this component in the mixture."""
     reward: float | None
     """Reward that the last networks expect over the component, with costs of constraints; None for a sample."""
+    predicted: float
+    """Probability that the component solves the context, by what demonstrations have in common; a sample's own."""
     success: float | None
     """Share of the component's samples that solve the context; None for a sample, or if nothing can judge it here."""
     distance: float | None
@@ -121,7 +123,7 @@ class Solution:
         return self.situation
 
     def __repr__(self) -> str:
-        success = "" if self.success is None else f", success {self.success:.2f}"
+        success = f", predicted {self.predicted:.2f}" if self.success is None else f", success {self.success:.2f}"
         return f"Solution(component {self.component + 1}{success}, {self.failure or 'holds'})"
 
 

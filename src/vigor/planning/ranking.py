@@ -1,5 +1,6 @@
 """Ranked solutions out of mixtures: what each movement promises, and which is best."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,16 +10,20 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.evaluation import evaluation
+from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Policies
-from vigor.learning import mixture
+from vigor.learning import invariants, mixture, prediction
+from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import distinct_solutions
 from vigor.planning import constraints as constraint
 from vigor.planning.constraints import Constraints, Violation
 from vigor.planning.plans import Approach, Plan, Solution, of_situation
-from vigor.tasks.task import Task
+from vigor.tasks.task import Judge, Task
 
+LIKELY = 0.5
+"""Predicted success below which a way to solve a context is not known."""
 FAR = 1.0
 """Distance at which a context is far out: as far beyond the trained range as the range is wide."""
 
@@ -26,6 +31,8 @@ FAR = 1.0
 class Prediction(NamedTuple):
     """Promise of one movement."""
 
+    predicted: float
+    """Probability that it solves the context, by what demonstrations have in common."""
     distance: float | None
     """Distance from solving the context; None if nothing can judge it here."""
     targets: dict[str, Approach]
@@ -38,6 +45,7 @@ def rank(
     contexts: np.ndarray,
     mixtures: Mixture,
     rewards: np.ndarray | None,
+    common: Invariants,
     constraints: Constraints,
     trained: np.ndarray,
     samples: int = 0,
@@ -45,19 +53,21 @@ def rank(
 ) -> tuple[Plan, ...]:
     """Ranked solutions and samples of mixtures [context, ...] for contexts [context, C].
 
-    rewards: [context, component]; trained: [m, C], contexts with demonstrations; samples: drawn from each mixture.
+    rewards: [context, component]; common: what demonstrations have in common; trained: [m, C], contexts with
+    demonstrations; samples: drawn from each mixture.
     """
     count, components = mixtures.means.shape[:2]
-    judged = _evaluate(task, Policies(contexts, 0, mixtures))
+    judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
     movements, owners = _with_samples(mixtures, samples, seed)
-    found = predict(task, contexts, movements, constraints, judged is not None)
+    found = predict(task, contexts, movements, common, constraints)
     outside, warnings = beyond(task, trained, contexts)
     blocked = _blocked(task, constraints)
     joints = np.asarray(rollout(task.promp, mixtures.means))
     weights = np.exp(np.asarray(mixtures.log_weights, np.float64))
     plans = []
+    distinct = float(common.distinct) if task.judge.distinct is None else task.judge.distinct
     for i in range(count):
-        groups = distinct_solutions(joints[i], task.judge.distinct)
+        groups = distinct_solutions(joints[i], distinct)
         rows = []
         for j, owner in enumerate(owners[i]):
             is_mean, promise = j < components, found[i][j]
@@ -67,9 +77,10 @@ def rank(
                     component=int(owner),
                     weight=float(weights[i, owner]),
                     reward=float(rewards[i, owner]) if is_mean and rewards is not None else None,
-                    success=float(judged.success[i, owner]) if is_mean and judged is not None else None,
-                    distance=float(judged.distance[i, owner]) if is_mean and judged is not None else promise.distance,
-                    solves=None if promise.distance is None else bool(task.succeeds(np.asarray(promise.distance))),
+                    predicted=float(judged.predicted[i, owner]) if is_mean else promise.predicted,
+                    success=_entry(judged.success, i, owner) if is_mean else None,
+                    distance=_entry(judged.distance, i, owner) if is_mean else promise.distance,
+                    solves=_solves(task, promise),
                     group=int(groups[owner]),
                     targets=promise.targets,
                     margins=promise.margins,
@@ -78,7 +89,8 @@ def rank(
             )
         ranked, order = _ranked(rows[:components])
         further = tuple(replace(row, group=order[row.group]) for row in rows[components:])
-        warning = "; ".join(said for said in (warnings[i], blocked) if said) or None
+        unknown = _unknown(task, common, contexts[i], ranked[0])
+        warning = "; ".join(said for said in (unknown, warnings[i], blocked) if said) or None
         plan = Plan(tuple(map(float, contexts[i])), float(outside[i]), warning, ranked, further)
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
@@ -121,25 +133,50 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
     return outside, warnings
 
 
-def _evaluate(task: Task, policies: Policies) -> evaluation.Evaluation | None:
-    """Success of all components; None for a task whose simulation is not installed."""
+def _entry(values: np.ndarray | None, i: int, owner: int) -> float | None:
+    return None if values is None else float(values[i, owner])
+
+
+def _solves(task: Task, promise: Prediction) -> bool | None:
+    """Whether a movement solves its context: by the task's own measure, or for one that has none by prediction."""
+    if not task.judged:
+        return promise.predicted >= LIKELY
+    return None if promise.distance is None else bool(task.succeeds(np.asarray(promise.distance)))
+
+
+def _unknown(task: Task, common: Invariants, context: np.ndarray, best: Solution) -> str | None:
+    """Warning in words if even the best solution is likely to fail: by which quantity it differs most."""
+    if best.predicted >= LIKELY:
+        return None
+    described = task.describe_weights(jnp.asarray(best.movement), jnp.asarray(context, jnp.float32))
+    which, value, usual = invariants.most_missed(common, described)
+    when = "ends at" if which < task.features else "comes down to"
+    return (
+        f"no way is known to solve this context (predicted success {best.predicted:.2f}): "
+        f"{task.feature_names[which % task.features]} {when} {value:.3g} where demonstrations have {usual:.3g}"
+    )
+
+
+def _evaluate(task: Task, policies: Policies, common: Invariants) -> Evaluation:
+    """Figures of all components, without those of a simulation that is not installed."""
     try:
-        return evaluation.evaluate(task, policies)
+        return evaluation.evaluate(task, policies, common)
     except UserError:
         if task.judge.simulate is None:
             raise
-        return None
+        return evaluation.evaluate(replace(task, judge=Judge(distinct=task.judge.distinct)), policies, common)
 
 
 def predict(
-    task: Task, contexts: np.ndarray, movements: np.ndarray, constraints: Constraints, judged: bool
+    task: Task, contexts: np.ndarray, movements: np.ndarray, common: Invariants, constraints: Constraints
 ) -> list[list[Prediction]]:
     """Promises of movements [context, n, D]."""
     count, each = movements.shape[:2]
     flat = jnp.asarray(movements.reshape(count * each, -1))
     joints = np.asarray(rollout(task.promp, flat))
     owners = np.repeat(contexts, each, axis=0).astype(np.float32)
-    distances = task.distances(joints, owners).tolist() if judged else [None] * len(joints)
+    predicted = np.asarray(prediction.movement_success(task, common, joints, owners)).tolist()
+    distances = _distances(task, joints, owners)
     effector = np.asarray(jax.jit(task.kinematics)(joints))[..., -1, :]
     found = jax.tree.map(np.asarray, constraint.margins(task, constraint.bounds(task, constraints), flat))
     rows = []
@@ -150,8 +187,18 @@ def predict(
             targets[region.label] = Approach(float(away.min()), float(away[-1]))
         own = jax.tree.map(lambda leaf, i=i: leaf[i], found)
         margins, violated = constraint.smallest(constraints, own), constraint.violation(constraints, own)
-        rows.append(Prediction(distances[i], targets, margins, violated))
+        rows.append(Prediction(predicted[i], distances[i], targets, margins, violated))
     return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
+def _distances(task: Task, joints: np.ndarray, contexts: np.ndarray) -> Sequence[float | None]:
+    """Distances of movements from solving their contexts; None where nothing can judge them here."""
+    try:
+        return task.distances(joints, contexts).tolist() if task.judged else [None] * len(joints)
+    except UserError:
+        if task.judge.simulate is None:
+            raise
+        return [None] * len(joints)
 
 
 def _blocked(task: Task, constraints: Constraints) -> str | None:
@@ -165,14 +212,15 @@ def _blocked(task: Task, constraints: Constraints) -> str | None:
 
 
 def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
-    """Solutions, the best first: those that hold, by success and reward, then others; and the groups' new numbers."""
+    """Solutions, the best first: those that hold, by success (predicted where nothing judges it) and reward, then
+    others; and the groups' new numbers."""
 
     def merit(solution: Solution) -> tuple[float, ...]:
         return (
             solution.holds,
             solution.solves is not False,
             solution.violated is None,
-            solution.success or 0.0,
+            solution.predicted if solution.success is None else solution.success,
             solution.reward or 0.0,
         )
 

@@ -162,19 +162,24 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
     iterations = [row["iteration"] for row in metrics]
     figure = Figure(figsize=(3.1 * (len(splits) + 2), 3.5), layout="constrained")
     *success, distance, versatility = figure.subplots(1, len(splits) + 2)
+    measure = "success" if task.judged else "predicted"
     for ax, split in zip(success, splits, strict=True):
-        ranked = _values(metrics, split, "success_components")
-        ax.plot(iterations, ranked, color="#b5b5b5", linewidth=1.0)
-        ax.plot(iterations, _values(metrics, split, "success_mixture"), color=PALETTE[1], label="mixture")
-        ax.plot(iterations, _values(metrics, split, "success_best"), color=PALETTE[0], label="best component")
-        ax.plot([], [], color="#b5b5b5", linewidth=1.0, label="components, ranked")
+        if task.judged:
+            ranked = _values(metrics, split, "success_components")
+            ax.plot(iterations, ranked, color="#b5b5b5", linewidth=1.0)
+            ax.plot([], [], color="#b5b5b5", linewidth=1.0, label="components, ranked")
+            predicted = _values(metrics, split, "predicted_mixture")
+            ax.plot(iterations, predicted, ":", color=PALETTE[1], label="mixture, predicted")
+        ax.plot(iterations, _values(metrics, split, f"{measure}_mixture"), color=PALETTE[1], label="mixture")
+        ax.plot(iterations, _values(metrics, split, f"{measure}_best"), color=PALETTE[0], label="best component")
         ax.set_ylim(-0.03, 1.03)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        drawing.title(ax, f"success, {SPLITS[split]} contexts")
+        drawing.title(ax, f"{'success' if task.judged else 'predicted success'}, {SPLITS[split]} contexts")
     for split in splits:
         style = "--" if split == "train" else "-"
-        values = _values(metrics, split, "distance_best")
-        distance.plot(iterations, values, style, color=PALETTE[0], label=SPLITS[split])
+        if task.judged:
+            values = _values(metrics, split, "distance_best")
+            distance.plot(iterations, values, style, color=PALETTE[0], label=SPLITS[split])
         for name, colour in (("working components", PALETTE[3]), ("distinct solutions", PALETTE[2])):
             values = _values(metrics, split, "versatility", name.replace(" ", "_"))
             versatility.plot(iterations, values, style, color=colour, label=f"{name}, {SPLITS[split]}")

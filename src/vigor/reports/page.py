@@ -40,9 +40,14 @@ class Split:
     """Test or training contexts: means over them, and a row for each."""
 
     name: str
-    success_best: Any
-    success_mixture: Any
-    success_components: Any
+    measure: str
+    """Success, or predicted success for a task that is not judged."""
+    best: Any
+    mixture: Any
+    chosen: Any
+    """Success of the component that is predicted to be the best."""
+    components: Any
+    predicted_mixture: Any
     distance_best: Any
     versatility: Mapping[str, Any]
     context_names: list[str]
@@ -68,6 +73,7 @@ def write_report(folder: Path, context_names: Sequence[str] = (), captions: Mapp
         "run.html",
         title=f"{html.short(result.get('task'))}: {html.short(result.get('method'))}",
         facts={name: known[name] for name in FACTS if known.get(name) is not None},
+        common=[item for item in result.get("common") or () if isinstance(item, dict)],
         splits=[_split(name, result[key], context_names) for key, name in SPLITS.items() if result.get(key)],
         pictures=_pictures(folder / "figures", CAPTIONS | dict(captions or {})),
         command=_command(config.get("command")),
@@ -93,12 +99,13 @@ def _get(value: Any, *keys: str) -> Any:
 
 def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
     entries = _get(part, "contexts") or []
+    measure = "success" if _get(part, "success_best") is not None else "predicted"
     values = [_get(entry, "context") for entry in entries]
     named = context_names and all(isinstance(each, list) and len(each) == len(context_names) for each in values)
     contexts = [
         Context(
             each if named else [each],
-            _get(entry, "success"),
+            _get(entry, measure),
             _get(entry, "distance"),
             _get(entry, "versatility", "distinct_solutions"),
         )
@@ -106,9 +113,12 @@ def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
     ]
     return Split(
         name,
-        _get(part, "success_best"),
-        _get(part, "success_mixture"),
+        "success" if measure == "success" else "predicted success",
+        _get(part, f"{measure}_best"),
+        _get(part, f"{measure}_mixture"),
+        _get(part, "success_chosen"),
         _get(part, "success_components"),
+        _get(part, "predicted_mixture"),
         _get(part, "distance_best"),
         {key: _get(part, "versatility", key) for key in VERSATILITY},
         list(context_names) if named else ["context"],

@@ -18,7 +18,8 @@ def draw(folder: Path, task: Task | str | None = None) -> Path:
     _, _, demonstrations, split = run.prepare_again(setup, folder, loaded)
     joints = dataset.trajectories(loaded, demonstrations)
     seen = [joints[rows] for rows in split.demonstrations]
-    success = np.array([row["success"] for part in ("train", "test") for row in result[part].get("contexts", ())])
+    measure = "success" if loaded.judged else "predicted"
+    success = np.array([row[measure] for part in ("train", "test") for row in result[part].get("contexts", ())])
     metrics, place = run.read_metrics(folder), folder / "figures"
     if metrics:
         figures.save(figures.learning_curves(metrics, loaded), place / "learning_curves.png")

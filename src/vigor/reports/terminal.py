@@ -14,6 +14,7 @@ from rich.table import Table
 
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.summary import summarise
+from vigor.evaluation.evaluation import in_words
 from vigor.runs.run import Progress as Step
 from vigor.tasks import Task
 
@@ -101,7 +102,7 @@ def _log(step: Step, left: str) -> None:
 def _figures(step: Step) -> str:
     if not step.figures:
         return ""
-    return f"success: best {step.figures['success_best']:.2f}, mixture {step.figures['success_mixture']:.2f}"
+    return in_words(step.figures)
 
 
 def results_table(result: dict[str, Any]) -> None:
@@ -115,10 +116,14 @@ def results_table(result: dict[str, Any]) -> None:
     def row(label: str, value: Callable[[dict[str, Any]], str]) -> None:
         table.add_row(label, *(value(part) for part in parts.values()))
 
-    row("success, best component", lambda part: f"{part['success_best']:.3f}")
-    row("success, mixture", lambda part: f"{part['success_mixture']:.3f}")
-    row("success, components ranked", lambda part: " ".join(f"{value:.2f}" for value in part["success_components"]))
-    row("distance, best component", lambda part: f"{part['distance_best']:.4f}")
+    if all("success_best" in part for part in parts.values()):
+        row("success, best component", lambda part: f"{part['success_best']:.3f}")
+        row("success, component chosen by prediction", lambda part: f"{part['success_chosen']:.3f}")
+        row("success, mixture", lambda part: f"{part['success_mixture']:.3f}")
+        row("success, components ranked", lambda part: " ".join(f"{value:.2f}" for value in part["success_components"]))
+        row("distance, best component", lambda part: f"{part['distance_best']:.4f}")
+    row("predicted success, best component", lambda part: f"{part['predicted_best']:.3f}")
+    row("predicted success, mixture", lambda part: f"{part['predicted_mixture']:.3f}")
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")

@@ -16,8 +16,11 @@ import safetensors.numpy
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.version import __version__
+from vigor.learning import invariants
+from vigor.learning.invariants import Invariants
 
 CHECKPOINT, STATE, ENSEMBLES, PARTS = "checkpoint.safetensors", "state.json", "ensembles.safetensors", "ensembles"
+INVARIANTS = "invariants.safetensors"
 
 
 def save(folder: Path, states: Any, seconds: float) -> None:
@@ -89,18 +92,39 @@ def forget_networks_after(folder: Path, done: int) -> None:
             part.unlink()
 
 
+def save_invariants(folder: Path, common: Invariants) -> None:
+    _write_tensors(folder / INVARIANTS, {name: np.asarray(array) for name, array in common._asdict().items()})
+
+
+def load_invariants(folder: Path, features: int) -> Invariants:
+    """What the demonstrations of a run have in common, for so many descriptors."""
+    path = folder / INVARIANTS
+    arrays = _read_tensors(path)
+    shown = len(arrays["known"]) if arrays.get("known", np.zeros(())).ndim else 0
+    if not shown or {name: array.shape for name, array in arrays.items()} != invariants.shapes(shown, features):
+        raise UserError(f"{path} does not fit this run's task; train the run again")
+    if not all(np.issubdtype(array.dtype, np.floating) and np.all(np.isfinite(array)) for array in arrays.values()):
+        raise UserError(f"{path} holds numbers that are not finite; train the run again")
+    return Invariants(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
+
+
+def _read_tensors(path: Path) -> dict[str, np.ndarray]:
+    """Arrays of a file that a finished run has."""
+    try:
+        return safetensors.numpy.load_file(path)
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist; only a finished run of the method vigor has it") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise UserError(f"{path} is damaged: {error}; train the run again") from None
+
+
 def load_networks(folder: Path, like: Any) -> Any:
     """The networks of all iterations of a finished run, [iteration, network, ...] in half precision.
 
     like: a network's parameters, or their shapes.
     """
     path, expected = folder / ENSEMBLES, _named(like)
-    try:
-        arrays = safetensors.numpy.load_file(path)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist; only a finished run of the method vigor has it") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise UserError(f"{path} is damaged: {error}; train the run again") from None
+    arrays = _read_tensors(path)
     shapes = {name: leaf.shape for name, leaf in expected.items()}
     counts = {array.shape[:2] for array in arrays.values()}
     if {name: array.shape[2:] for name, array in arrays.items()} != shapes or len(counts) != 1 or 0 in counts.pop():

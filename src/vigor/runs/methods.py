@@ -68,7 +68,7 @@ METHODS: dict[str, Method] = {
         _as_given,
         algorithm.start,
         algorithm.advance,
-        _state_mixtures,
+        algorithm.policies,
     ),
     "em-drex": Method(
         em_drex.EMDREXSettings,

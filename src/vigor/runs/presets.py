@@ -19,7 +19,8 @@ _PAPER: dict[str, dict[str, Any]] = {
         "sharpness": 0.0,
         "weights": "fixed",
         "misplaced": 0.0,
-        "near": (),
+        "scaled": False,
+        "invariants": False,
         "epochs": 50,
         "validation": 0.1,
         "learning_rate": 3e-4,
@@ -56,10 +57,3 @@ def preset(task: Task | str, name: Preset = "default", method_name: str = "vigor
         values |= _PAPER.get(method_name, {})
         values |= task.settings.get(("paper", method_name), {})
     return with_values(method(method_name).settings(), **values)
-
-
-def seen_through(descriptors: str, settings: Any) -> Any:
-    """Settings for a set of descriptors: among joint angles there are no distances to magnify, or to come near."""
-    return (
-        with_values(settings, near=()) if descriptors == "angles" and hasattr(settings, "density_ratio") else settings
-    )

@@ -24,9 +24,10 @@ from vigor.basics.errors import Notice, UserError
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.evaluation import evaluation, policies
+from vigor.evaluation import policies
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
+from vigor.learning import invariants
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
 from vigor.runs.training import EVERY, Training
@@ -193,6 +194,7 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
 
 def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
     """Train from the last checkpoint to the end; returns the result."""
+    checkpoints.save_invariants(folder, training.common())
     states, seconds = checkpoints.load(folder, training.start())
     done, begun = int(states.iteration[0]), time.perf_counter() - seconds
     checkpoints.forget_networks_after(folder, done)
@@ -210,11 +212,10 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                 fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
             due = done % EVERY == 0 or done == training.steps
             if due:
-                current = training.policies(states)[0]
-                judged = evaluation.evaluate(training.task, current)
+                judged = training.evaluate(states)[0]
                 metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
                 _write_metrics(folder, metrics)
-                current.save(folder / POLICIES)
+                judged.policies.save(folder / POLICIES)
             report(progress())
             stopped = interrupted.is_set()
             if due or stopped:
@@ -226,8 +227,8 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
-        judged = evaluation.evaluate(training.task, training.policies(states)[0])
-    result = _result(training.prepared[0], judged, training.steps, time.perf_counter() - begun)
+        judged = training.evaluate(states)[0]
+    result = _result(training, judged, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result
 
@@ -249,19 +250,21 @@ def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:
     files.write_text(folder / METRICS, "".join(lines))
 
 
-def _result(prepared: Prepared, judged: Evaluation, steps: int, seconds: float) -> dict[str, Any]:
+def _result(training: Training, judged: Evaluation, seconds: float) -> dict[str, Any]:
+    prepared = training.prepared[0]
     return {
         "task": prepared.task.name,
         "method": prepared.setup.method,
         "seed": prepared.setup.seed,
         "demos": prepared.demonstrations.source,
-        "iterations": steps,
+        "iterations": training.steps,
         "seconds": seconds,
         "device": jax.devices()[0].device_kind,
         "version": __version__,
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         "train": judged.train,
         "test": judged.test,
+        "common": invariants.in_words(training.common(), prepared.task.feature_names),
     }
 
 

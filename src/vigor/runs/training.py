@@ -6,8 +6,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from vigor.evaluation import policies
+from vigor.evaluation import evaluation, policies
+from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
+from vigor.learning.invariants import Invariants
+from vigor.learning.problem import Problem
 from vigor.runs.methods import Method, method
 from vigor.runs.setup import Prepared, problems
 from vigor.tasks import Task
@@ -26,7 +29,8 @@ class Training:
         self.task: Task = first.task
         self.method: Method = method(first.setup.method)
         self.settings: Any = first.setup.settings
-        self.data: Any = self.method.prepare(self.task, self.settings, problems(prepared))
+        self.problems: Problem = problems(prepared)
+        self.data: Any = self.method.prepare(self.task, self.settings, self.problems)
         jax.eval_shape(lambda data: self.method.start(self.task, self.settings, data), self.data)
 
     @property
@@ -51,6 +55,15 @@ class Training:
             states, networks = self.method.advance(self.task, self.settings, self.data, states, count)
             done = int(states.iteration[0])
             yield done, states, networks
+
+    def common(self, run: int = 0) -> Invariants:
+        """What the demonstrations of a run have in common."""
+        return jax.tree.map(lambda leaf: leaf[run], self.problems.invariants)
+
+    def evaluate(self, states: Any) -> list[Evaluation]:
+        """Evaluations of every run's policies."""
+        learned = self.policies(states)
+        return [evaluation.evaluate(self.task, own, self.common(run)) for run, own in enumerate(learned)]
 
     def policies(self, states: Any) -> list[Learned]:
         """Policies of every run."""

@@ -9,6 +9,7 @@ import numpy as np
 import viser
 
 from vigor.basics.colours import PALETTE
+from vigor.evaluation.evaluation import mixture_of
 from vigor.planning.plans import Plan
 from vigor.studio import messages
 from vigor.studio.learning import ITERATIONS
@@ -187,7 +188,7 @@ class Panel:
         self._figures.content = say(progress.words)
         rows = progress.metrics
         if rows:
-            curves = [[(row[part] or row["train"])["success_mixture"] for row in rows] for part in ("train", "test")]
+            curves = [[mixture_of(row[part] or row["train"]) for row in rows] for part in ("train", "test")]
             self._curve.data = tuple(np.array(x, float) for x in ([row["iteration"] for row in rows], *curves))
         self._curve.visible = bool(rows)
 

@@ -18,6 +18,7 @@ from vigor.basics import files, locks
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset, splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.evaluation.evaluation import mixture_of
 from vigor.runs import run
 from vigor.runs.presets import preset
 from vigor.runs.training import EVERY
@@ -219,7 +220,7 @@ def _row(line: str) -> dict[str, Any] | None:
     """An evaluation, with all that the page shows of it; None if it is damaged."""
     try:
         row: dict[str, Any] = json.loads(line)
-        success = [row["train"]["success_mixture"], (row["test"] or row["train"])["success_mixture"]]
+        success = [mixture_of(row["train"]), mixture_of(row["test"] or row["train"])]
         complete = isinstance(row["iteration"], int) and all(isinstance(value, int | float) for value in success)
         return row if complete else None
     except (ValueError, KeyError, TypeError):

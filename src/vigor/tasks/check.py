@@ -73,7 +73,7 @@ def _check_kinds(task: Task) -> None:
         raise UserError("descriptors must be a tuple or list of functions")
     if not task.descriptors:
         raise UserError("descriptors is empty; list at least one function from a motion to [T]")
-    if (task.judge.distance is None) == (task.judge.simulate is None):
+    if task.judge.distance is not None and task.judge.simulate is not None:
         raise UserError("a task is judged either by its distance or by simulate; give it one of them")
     if not isinstance(task.judge.samples, int) or task.judge.samples < 1:
         raise UserError(f"samples must be a whole number of at least 1, not {task.judge.samples!r}")
@@ -83,6 +83,8 @@ def _check_kinds(task: Task) -> None:
         raise UserError(f"seconds must be a positive number, not {task.arm.seconds!r}")
     for name in ("success_distance", "distinct"):
         value = getattr(task.judge, name)
+        if name == "distinct" and value is None:
+            continue
         if not isinstance(value, int | float) or not 0 <= value < np.inf:
             raise UserError(f"{name} must be a number of at least 0, not {value!r}")
 

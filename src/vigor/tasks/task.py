@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.motion.descriptors import Descriptor, Motion, describe
+from vigor.motion.descriptors import Descriptor, Motion, describe, name_of
 from vigor.motion.promp import ProMP
 from vigor.motion.robots import Robot
 
@@ -40,7 +40,8 @@ class Outline:
 class Judge:
     """Judgement of movements, for evaluation alone: training never sees it.
 
-    A distance is a pure JAX function of one motion. A task that only a simulation can judge has `simulate` instead.
+    A distance is a pure JAX function of one motion. A task that only a simulation can judge has `simulate` instead. A
+    task with neither is not judged: success is predicted, from what its demonstrations have in common.
     """
 
     distance: Callable[[Motion], Array] | None = None
@@ -49,9 +50,9 @@ class Judge:
     """The same by simulation: distances [n] of trajectories [n, T, dimensions] in contexts [n, context]."""
     success_distance: float = 0.0
     """Largest distance of a motion that succeeds."""
-    distinct: float = 1.0
+    distinct: float | None = None
     """Smallest difference between two solutions that count as distinct: the root mean square over steps of the joints'
-    distance."""
+    distance; None for half the typical difference of two demonstrations."""
     samples: int = 100
     """Samples of each component that an evaluation draws."""
 
@@ -189,14 +190,35 @@ class Task:
         return jax.eval_shape(self.describe, joints, context).shape[1]
 
     @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """Name of each descriptor per time step."""
+        joints = jax.ShapeDtypeStruct((self.promp.steps, self.promp.dimensions), jnp.float32)
+        context = jax.ShapeDtypeStruct((self.context_dimension,), jnp.float32)
+        names: list[str] = []
+        for descriptor in self.descriptors:
+            shape = jax.eval_shape(lambda j, c, d=descriptor: d(self.motion(j, c)), joints, context).shape
+            name = name_of(descriptor, self.context_names)
+            names += [name] if len(shape) == 1 else [f"{name} {number + 1}" for number in range(shape[1])]
+        return tuple(names)
+
+    @property
+    def judged(self) -> bool:
+        """Whether something says how good a movement is."""
+        return self.judge.distance is not None or self.judge.simulate is not None
+
+    @cached_property
     def _distances(self) -> Callable[[Array, Array], Array]:
         distance = self.judge.distance
-        if distance is None:
-            raise UserError(f"{self.name} has neither `distance` nor `simulate`; give it one, to judge movements by")
+        assert distance is not None
         return jax.jit(jax.vmap(lambda joints, context: distance(self.motion(joints, context))))
 
     def distances(self, joints: np.ndarray | Array, contexts: np.ndarray | Array) -> np.ndarray:
-        """Distance [n] of every trajectory [n, T, dimensions] in its context [n, context]."""
+        """Distance [n] of every trajectory [n, T, dimensions] in its context [n, context].
+
+        Zero for a task that is not judged: nothing says that a movement fails.
+        """
+        if not self.judged:
+            return np.zeros(len(joints))
         if self.judge.simulate is not None:
             return np.asarray(self.judge.simulate(np.asarray(joints), np.asarray(contexts)))
         return np.asarray(self._distances(jnp.asarray(joints), jnp.asarray(contexts)))

@@ -80,7 +80,6 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
         "layers": 3,
         "width": 64,
         "kernel": 7,
-        "near": (0.05, 0.05),
         "learning_rate": 2.3e-4,
         "epochs": 13,
     },
@@ -113,7 +112,7 @@ TASK = Task(
     descriptors=reaching.distances_and(FIRST, SECOND, mean_squared_velocity, mean_squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
-    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS), distinct=1.0),
     display=Display(regions=regions, film=film, stage=load_stage),
     source=Source(
         generate=generation.reacher(

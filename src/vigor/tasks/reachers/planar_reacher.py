@@ -57,7 +57,7 @@ def load_stage(task: Task) -> DraggedArm:
 
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
-    ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5, "near": (0.5, 0.5)},
+    ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5},
     ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 5},
     ("paper", "em-drex"): {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},
     ("default", "bc-t"): {"components": 1, "layers": 4, "width": 256},
@@ -78,7 +78,7 @@ TASK = Task(
     descriptors=reaching.distances_and(FIRST, SECOND, squared_velocity, squared_acceleration),
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
-    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS)),
+    judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS), distinct=1.0),
     display=Display(regions=regions, stage=load_stage),
     source=Source(generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15)),
     settings=SETTINGS,

@@ -1,0 +1,264 @@
+"""Invariants: what demonstrations have in common, found from them alone. Beyond the paper.
+
+A demonstration is judged by what it would be in other contexts: a quantity that hardly varies among demonstrations, but
+does among the same movements misplaced into other training contexts, or in the course of a movement, is essential. It
+need not be listed, and nothing that success is measured by is used.
+
+Quantities of a whole movement are the last and the smallest value of every descriptor, which networks that judge step by
+step cannot see: a target passed far off looks like one that is yet to come. With x these quantities, in units of how
+much their descriptors vary at all, let
+
+    D = half the mean square of the differences x_i - x_j between demonstrations i and their nearest neighbours j,
+    B = the same among misplaced demonstrations, plus a share of the variance of the descriptors over time.
+
+Neighbours keep several ways of solving a task apart. The generalised eigenvectors v, D v = r B v, are the directions of
+x in which demonstrations agree most for how much the background varies: r is the ratio of the two. A direction counts by
+1 - r / LARGEST where that is positive, and its width is sqrt(r) + NARROWEST, in units of the background's deviation. The
+energy of a movement is its squared distance, in these directions and widths, from the nearest demonstration.
+
+All is linear in units of the descriptors: metres and millimetres give the same.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from vigor.motion.trajectories import usual_difference
+
+LARGEST = 0.6
+"""Ratio from which on a direction says nothing about the context."""
+NARROWEST = 0.1
+"""Least width of an invariant, in deviations of the background: a few demonstrations may agree by chance."""
+OVER_TIME = 0.3
+"""Share of a descriptor's variance over time in the background, for what is the same in all contexts."""
+LEAST = 0.1
+"""Least weight of a descriptor that varies in no way that matters, among those that networks see."""
+FINEST = 0.05
+"""Least scale of what networks see, in deviations of the descriptor."""
+STRENGTH = 6.0
+"""Factor on the log density in the reward: a preference for the middle of what is demonstrated."""
+TAIL = 10.0
+"""Energy from which on the log density falls slowly, so that what is far away is not pulled at any cost."""
+MISSED = 30.0
+"""Energy of a movement that succeeds in half the cases, if left-out demonstrations say nothing else."""
+_NOTHING = 1e-6
+"""Variance of a quantity that does not vary, in its own units."""
+
+
+class Invariants(NamedTuple):
+    """What demonstrations have in common; of many runs with a leading axis."""
+
+    centre: Float[Array, "*run feature"]
+    """Value of each descriptor around which demonstrations agree, in its own units."""
+    scale: Float[Array, "*run feature"]
+    """How much they differ there, in the same units."""
+    relevance: Float[Array, "*run feature"]
+    """How much each descriptor tells, from LEAST to 1."""
+    origin: Float[Array, "*run statistic"]
+    """Mean of each statistic."""
+    directions: Float[Array, "*run statistic invariant"]
+    """Invariants as combinations of statistics, the most invariant first."""
+    ratios: Float[Array, "*run invariant"]
+    """Variance among demonstrations over that of the background."""
+    known: Float[Array, "*run demonstration invariant"]
+    """Invariants of the demonstrations."""
+    within: Float[Array, "*run statistic"]
+    """Deviation of each statistic among demonstrations of a kind, in units of its descriptor."""
+    elsewhere: Float[Array, "*run statistic"]
+    """Deviation of each statistic in the background, likewise."""
+    missed: Float[Array, "*run"]
+    """Energy of a movement that succeeds in half the cases."""
+    distinct: Float[Array, "*run"]
+    """Half the typical difference of two demonstrations, as a root mean square over steps: movements that differ by
+    more are distinct."""
+
+
+def shapes(demonstrations: int, features: int) -> dict[str, tuple[int, ...]]:
+    """Shape of each part of the invariants of so many demonstrations and descriptors."""
+    one, two = (features,), (2 * features,)
+    return {
+        "centre": one,
+        "scale": one,
+        "relevance": one,
+        "origin": two,
+        "directions": two + two,
+        "ratios": two,
+        "known": (demonstrations, *two),
+        "within": two,
+        "elsewhere": two,
+        "missed": (),
+        "distinct": (),
+    }
+
+
+def statistics(descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch statistic"]:
+    """Last values, then smallest values over time, of every descriptor."""
+    return jnp.concatenate([descriptors[..., -1, :], jnp.min(descriptors, axis=-2)], axis=-1)
+
+
+def learn(
+    demonstrations: np.ndarray, misplaced: np.ndarray, trajectories: np.ndarray, contexts: np.ndarray
+) -> Invariants:
+    """Invariants of demonstrations, in double precision.
+
+    demonstrations: descriptors [n, T, F]; misplaced: the same movements described in other contexts [m, n, T, F], each
+    of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n], number of each one's context.
+    """
+    found = _learn(demonstrations, misplaced)
+    energies = [
+        np.asarray(energy(_learn(demonstrations[others], misplaced[:, others]), demonstrations[~others]))
+        for context in np.unique(contexts)
+        if np.sum(others := contexts != context) > 1
+    ]
+    # Demonstrations of a context that is left out succeed, whatever their energy.
+    usual = 4 * np.quantile(np.concatenate(energies), 0.9) if energies else 0.0
+    distinct = 0.5 * usual_difference(trajectories)
+    return found._replace(missed=jnp.maximum(MISSED, usual), distinct=jnp.asarray(distinct, jnp.float32))
+
+
+def _learn(demonstrations: np.ndarray, misplaced: np.ndarray) -> Invariants:
+    """`learn` without what left-out contexts and trajectories tell."""
+    count, _, features = demonstrations.shape
+    everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
+    mean, deviation = everything.mean((0, 1, 2)), everything.std((0, 1, 2))
+    unit = np.where(deviation > _NOTHING * (1e-12 + np.abs(mean)), deviation, 1.0)
+    own, *others = np.asarray(jax.vmap(jax.vmap(statistics))(jnp.asarray(everything, jnp.float32)), np.float64)
+    origin, units = own.mean(axis=0), np.tile(unit, 2)
+    own, others = (own - origin) / units, [(other - origin) / units for other in others]
+
+    spread = np.std([own, *others], axis=(0, 1))
+    metric = np.where(spread > _NOTHING, 1 / np.maximum(spread, _NOTHING), 0.0)
+    apart = _neighbours_apart(own, metric)
+    within = apart.T @ apart / (2 * count)
+    background = OVER_TIME * np.eye(2 * features)
+    for other in others:
+        difference = _neighbours_apart(other, metric)
+        background += difference.T @ difference / (2 * count * len(others))
+    # So few demonstrations agree in some combinations by chance; their covariances are moved towards the diagonal.
+    shrink = 2 * features / (2 * features + count)
+    within, background = ((1 - shrink) * part + shrink * np.diag(np.diag(part)) for part in (within, background))
+    inverse_root = np.linalg.inv(np.linalg.cholesky(background))
+    ratios, axes = np.linalg.eigh(inverse_root @ within @ inverse_root.T)
+    directions = inverse_root.T @ axes
+
+    # By descriptor: the statistic, last or smallest, in which demonstrations agree more.
+    by_context = np.diag(background) - (OVER_TIME if others else 0.0)
+    varies = by_context > _NOTHING
+    single = np.where(varies, np.diag(within) / np.where(varies, by_context, 1.0), 1.0).reshape(2, features)
+    better, each = single.argmin(axis=0), np.arange(features)
+    agreed = single.min(axis=0) < LARGEST
+    middle = (
+        np.median(own, axis=0).reshape(2, features)[better, each] * unit + origin.reshape(2, features)[better, each]
+    )
+    width = np.sqrt(np.diag(within)).reshape(2, features)[better, each] + FINEST
+    found = {
+        "centre": np.where(agreed, middle, mean),
+        "scale": np.where(agreed, width, 1.0) * unit,
+        "relevance": np.clip(1 - single.min(axis=0) / LARGEST, LEAST, 1.0),
+        "origin": origin,
+        "directions": directions / units[:, None],
+        "ratios": np.maximum(ratios, 0.0),
+        "known": own @ directions,
+        "within": np.sqrt(np.diag(within)) * units,
+        "elsewhere": np.sqrt(np.diag(background)) * units,
+        "missed": MISSED,
+        "distinct": 1.0,
+    }
+    return Invariants(**{name: jnp.asarray(value, jnp.float32) for name, value in found.items()})
+
+
+def _neighbours_apart(points: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    """Differences [n, S] of points [n, S] from their nearest neighbours, by units [S]; zero for a single one."""
+    distances = np.sum((metric * (points[:, None] - points[None])) ** 2, axis=-1)
+    np.fill_diagonal(distances, np.inf)
+    return points - points[distances.argmin(axis=1)]
+
+
+def seen(
+    invariants: Invariants, descriptors: Float[Array, "*batch time feature"]
+) -> Float[Array, "*batch time feature"]:
+    """Descriptors as networks see them: on a scale that is linear where demonstrations agree, and logarithmic beyond.
+
+    A target of 5 cm is touched or missed within a centimetre, while distances to it go up to a metre: to a network that
+    sees metres both are the same, and a context further away than all that were trained with is something new.
+    """
+    return invariants.relevance * jnp.arcsinh((descriptors - invariants.centre) / invariants.scale)
+
+
+def project(
+    invariants: Invariants, descriptors: Float[Array, "*batch time feature"]
+) -> Float[Array, "*batch invariant"]:
+    """Invariants of movements, in deviations of the background."""
+    away = statistics(descriptors) - invariants.origin
+    return jnp.matmul(away, invariants.directions, precision="highest")
+
+
+def weights(invariants: Invariants) -> Float[Array, "*run invariant"]:
+    """Weight of each invariant, from 0 to 1."""
+    return jnp.maximum(0.0, 1 - invariants.ratios / LARGEST)
+
+
+def _squares(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Array:
+    """Squared distances [*batch, demonstration, invariant] from every demonstration, in widths."""
+    away = project(invariants, descriptors)[..., None, :] - invariants.known
+    return (away / (jnp.sqrt(invariants.ratios) + NARROWEST)) ** 2
+
+
+def log_density(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch"]:
+    """Log density of the invariants of movements around the demonstrations', with heavy tails, up to a constant."""
+    squares = TAIL * jnp.log1p(_squares(invariants, descriptors) / TAIL)
+    return STRENGTH * jax.nn.logsumexp(-0.5 * jnp.sum(weights(invariants) * squares, axis=-1), axis=-1)
+
+
+def energy(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch"]:
+    """Squared distance of movements from the nearest demonstration, by invariants in their widths."""
+    return jnp.min(jnp.sum(weights(invariants) * _squares(invariants, descriptors), axis=-1), axis=-1)
+
+
+def demonstrated(invariants: Invariants) -> Float[Array, "demonstration statistic"]:
+    """Statistics of the demonstrations."""
+    return invariants.origin + jnp.linalg.solve(invariants.directions.T, invariants.known.T).T
+
+
+def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Essential statistics for people to read, the most constant first; names: of the descriptors [F].
+
+    Deviations are those among demonstrations, and elsewhere: of misplaced ones and in the course of a movement.
+    """
+    ratios = np.asarray((invariants.within / invariants.elsewhere) ** 2)
+    usual = np.median(np.asarray(demonstrated(invariants)), axis=0)
+    labels = [f"{name}, {which}" for which in ("at the end", "smallest") for name in names]
+    return [
+        {
+            "quantity": labels[i],
+            "value": float(usual[i]),
+            "deviation": float(invariants.within[i]),
+            "elsewhere": float(invariants.elsewhere[i]),
+        }
+        for i in np.argsort(ratios, kind="stable")
+        if ratios[i] < LARGEST / 4 and invariants.within[i] > 0
+    ]
+
+
+def most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"]) -> tuple[int, float, float]:
+    """Statistic of a movement that differs most from the nearest demonstration: its number, its value, and theirs."""
+    squares = weights(invariants) * _squares(invariants, descriptors)
+    nearest = jnp.argmin(jnp.sum(squares, axis=-1))
+    # A statistic's share in how far the invariants are apart, in terms of the movement's own statistics.
+    away = project(invariants, descriptors) - invariants.known[nearest]
+    values, shown = statistics(descriptors), demonstrated(invariants)[nearest]
+    scaled = weights(invariants) * away / (jnp.sqrt(invariants.ratios) + NARROWEST) ** 2
+    share = (values - shown) * (invariants.directions @ scaled)
+    which = int(jnp.argmax(share))
+    return which, float(values[which]), float(shown[which])
+
+
+def predicted_success(
+    invariants: Invariants, descriptors: Float[Array, "*batch time feature"]
+) -> Float[Array, "*batch"]:
+    """Probability that movements solve their contexts: 1 / (1 + (energy / missed)^2)."""
+    return 1 / (1 + (energy(invariants, descriptors) / invariants.missed) ** 2)

@@ -1,0 +1,55 @@
+"""Predicted success of components, without ground truth, and the weights that follow from it. Beyond the paper."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from vigor.basics.batching import by_chunks
+from vigor.learning import invariants, mixture
+from vigor.learning.invariants import Invariants
+from vigor.learning.mixture import Mixture
+from vigor.tasks.task import Task
+
+SAMPLES = 20
+"""Samples of each component that are looked at."""
+CAUTION = 3.0
+"""Power of the predicted success in the weights: a component that fails in half its samples is hardly drawn."""
+
+
+@partial(jax.jit, static_argnums=0)
+def movement_success(
+    task: Task,
+    common: Invariants,
+    joints: Float[Array, "movement time dimension"],
+    contexts: Float[Array, "movement coordinate"],
+) -> Float[Array, " movement"]:
+    """Predicted success of movements in their contexts."""
+
+    def one(joints: Float[Array, "movement time dimension"], contexts: Float[Array, "movement coordinate"]) -> Array:
+        return invariants.predicted_success(common, jax.vmap(task.describe)(joints, contexts))
+
+    return by_chunks(1024, one, joints, contexts)
+
+
+def component_success(
+    key: PRNGKeyArray, task: Task, common: Invariants, contexts: Float[Array, "context coordinate"], mixtures: Mixture
+) -> Float[Array, "context component"]:
+    """Predicted success of the components of mixtures [context, ...]; all contexts share their random numbers."""
+    drawn = jax.vmap(partial(mixture.sample_components, key, samples=SAMPLES))(mixtures)
+
+    def one(context: Float[Array, " coordinate"], weights: Float[Array, "component sample weight"]) -> Array:
+        described = jax.vmap(jax.vmap(lambda w: task.describe_weights(w, context)))(weights)
+        return jnp.mean(invariants.predicted_success(common, described), axis=-1)
+
+    return jax.vmap(one)(contexts, drawn)
+
+
+def weighed(
+    key: PRNGKeyArray, task: Task, common: Invariants, contexts: Float[Array, "context coordinate"], mixtures: Mixture
+) -> Mixture:
+    """Mixtures [context, ...] whose components are drawn the less, the less they are predicted to succeed."""
+    success = component_success(key, task, common, contexts, mixtures)
+    tempered = mixtures.log_weights + CAUTION * jnp.log(jnp.maximum(success, 1e-6))
+    return mixtures._replace(log_weights=jax.nn.log_softmax(tempered))
