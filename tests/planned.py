@@ -21,7 +21,7 @@ CONTEXT = (0.5, 2.2, 0.3, -2.8)
 
 def solution(**values) -> Solution:
     """A solution that holds, with some other values."""
-    plain = Solution((0.0,), 0, 1.0, 0.0, 0.5, 0.0, True, 1, {}, {}, None)
+    plain = Solution((0.0,), 0, 1.0, 0.0, 0.75, 0.5, 0.0, True, 1, {}, {}, None)
     return replace(plain, **values)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from helpers import quick
 from vigor.basics.settings import with_values
 from vigor.learning.algorithm import VigorSettings
-from vigor.learning.problem import Problem
+from vigor.learning.problem import Problem, described
 from vigor.motion import descriptors
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
@@ -41,7 +41,6 @@ SETTINGS = with_values(
     layers=1,
     width=16,
     kernel=3,
-    near=(0.2, 0.2),
     dropout=0.1,
     networks=2,
     learning_rate=3e-3,
@@ -77,14 +76,16 @@ def problem() -> Problem:
     contexts = TASK.sample_contexts(rng, CONTEXTS).astype(np.float32)
     weights, owners = demonstrations(rng, contexts[:TRAINING], EACH)
     assert np.all(TASK.succeeds(TASK.distances(rollout(weights), owners)))
+    descriptors, common = described(TASK, contexts[:TRAINING], rollout(weights))
     contexts = jnp.asarray(contexts)
     return Problem(
         jax.random.key(1),
         contexts[:TRAINING],
         contexts[TRAINING:],
-        describe(weights, owners),
+        descriptors,
         jnp.asarray(weights),
         rollout(weights),
+        common,
     )
 
 

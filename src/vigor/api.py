@@ -23,9 +23,10 @@ from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
 from vigor.learning.invariants import Invariants
 from vigor.motion.shapes import Box, Sphere
-from vigor.planning import constraints, planner
+from vigor.planning import constraints, planner, suggestions
 from vigor.planning.planner import Planner
 from vigor.planning.plans import Plans
+from vigor.planning.suggestions import Suggestion
 from vigor.reports.run import draw
 from vigor.reports.terminal import progress_bar
 from vigor.runs import checkpoints, presets
@@ -94,13 +95,17 @@ class Run:
         limits = constraints.of_task(self.task, tuple(avoid), seconds)
         return self.planner(every).plan(contexts, limits, samples, seed)
 
+    def suggest(self, count: int = 3, seed: int = 0) -> tuple[Suggestion, ...]:
+        """Contexts in which a demonstration would help most, with the reason; the best first."""
+        return suggestions.suggest(self.planner(), count, seed)
+
     def own_plans(self) -> Plans:
         """Plans for the run's own contexts, training contexts first."""
         return planner.of_run(self.folder, self.task)
 
     def evaluate(self, samples: int | None = None, seed: int = 0) -> Evaluation:
         """Success of fresh samples; samples: per component, as many as the task says by default."""
-        return evaluation.evaluate(self.task, self.policies, self.common, samples, seed)
+        return evaluation.evaluate(self.task, self.policies, samples, seed, self.common)
 
     def report(self) -> Path:
         """Draw the figures and write `report.html`, one file that opens without a network; returns its path."""

@@ -228,11 +228,9 @@ def test_options_change_single_settings():
         "3",
         "--width",
         "7",
-        "--near",
-        "0.5",
-        "0.25",
+        "--invariants",
     ]
-    expected = with_values(preset("panda-reacher", "paper"), components=3, width=7, near=(0.5, 0.25))
+    expected = with_values(preset("panda-reacher", "paper"), components=3, width=7, invariants=True)
     assert parse(words).settings == expected
     cloning = parse(["train", "planar-reacher", "--method", "bc-t", "--width", "7"])
     assert cloning.method == "bc-t"

@@ -83,9 +83,6 @@ def test_an_ablation_differs_from_the_usual_in_one_setting(task, method):
             back = with_values(cell.setup, **{name: own})
             if name == "network":
                 back = with_values(back, width=value_of(usual.setup, "width"))
-            if cell.setup.descriptors == "angles":
-                assert value_of(cell.setup, "near") == ()
-                back = with_values(back, near=value_of(usual.setup, "near"))
             assert replace(back, fingerprint=usual.setup.fingerprint) == usual.setup
 
 
@@ -108,14 +105,13 @@ def test_additions_are_removed_from_ours_and_alone_with_the_papers():
     changed = {(cell.preset, cell.varied): value_of(cell.setup, cell.varied) for cell in found if cell.varied}
     assert changed[("default", "begin")] == "normal"
     assert changed[("paper", "begin")] == "demonstrations"
-    assert changed[("default", "near")] == ()
-    assert changed[("paper", "near")] == (0.5, 0.5)
+    assert changed[("default", "invariants")] is False
+    assert changed[("paper", "invariants")] is True
+    assert changed[("paper", "scaled")] is True
     assert changed[("default", "ratio")] is False
     assert ("paper", "ratio") not in changed
     with pytest.raises(UserError, match="additions are VIGOR's alone"):
         suites.additions(suites.Choice(methods=("bc-t",)), FakeData())
-    others = suites.additions(suites.Choice(("box-pusher",), seeds=1), FakeData())
-    assert not {"ratio", "outcome"} & {cell.varied for cell in others}
 
 
 def test_ablations_that_the_demonstrations_do_not_allow_are_left_out():

@@ -10,7 +10,7 @@ from scipy.special import expit
 from helpers import FEATURES, assert_same, constant_network, logits, output_gradient, quick, some_descriptors
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.learning import density_ratio, network_training, outcome
+from vigor.learning import density_ratio, invariants, network_training
 from vigor.learning.density_ratio import Classes, DensityRatio
 from vigor.learning.network_training import Network
 
@@ -22,9 +22,6 @@ def settings_of(**values):
 SMALL = settings_of(layers=2, width=6, kernel=3, networks=3, learning_rate=1e-3)
 
 new_network = quick(network_training.new_network, static_argnums=(1, 2))
-known_network = quick(density_ratio.new_network, static_argnums=1)
-log_density = quick(outcome.log_density, static_argnums=1)
-learn = quick(outcome.learn, static_argnums=0)
 compiled_train = quick(density_ratio.train, static_argnums=2)
 reward = quick(density_ratio.reward, static_argnums=0)
 
@@ -49,32 +46,38 @@ def train(seed, state, settings, samples, validation=None):
     return compiled_train(jax.random.key(seed), state, settings, samples, validation)
 
 
+def common():
+    """What some descriptors have in common."""
+    shown = np.asarray(some_descriptors(6, seed=1))
+    return invariants.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6) // 3)
+
+
 def test_reward_is_the_sum_of_logits():
     parameters, descriptors = network(SMALL).parameters, some_descriptors()
-    rewards = reward(SMALL, parameters, descriptors)
+    settings = with_values(SMALL, scaled=False, invariants=False)
+    rewards = reward(settings, common(), parameters, descriptors)
     assert rewards.shape == (4,)
     np.testing.assert_allclose(
         rewards, np.sum(logits(parameters, SMALL.training.architecture, descriptors), axis=1), rtol=1e-5, atol=1e-5
     )
 
 
-def test_reward_adds_how_likely_the_outcome_is():
-    settings, descriptors = with_values(SMALL, near=(0.5,)), jnp.abs(some_descriptors())
-    shown = jnp.abs(some_descriptors(seed=1))
-    parameters = known_network(jax.random.key(0), settings, shown).parameters
-    plain = known_network(jax.random.key(0), with_values(settings, outcome=False), shown).parameters
-    assert_same({name: parameters[name] for name in plain}, plain)
-    likely = log_density(learn(settings.near, shown), settings.near, descriptors)
-    assert np.all(likely < 0)
-    gained = reward(settings, parameters, descriptors) - reward(settings, plain, descriptors)
-    np.testing.assert_allclose(gained, likely, rtol=1e-4, atol=1e-4)
+def test_reward_adds_the_invariants_and_networks_see_scaled_descriptors():
+    parameters, descriptors = network(SMALL).parameters, some_descriptors()
+    seen = invariants.seen(common(), descriptors)
+    ratio = np.sum(logits(parameters, SMALL.training.architecture, seen), axis=1)
+    likely = invariants.log_density(common(), descriptors)
+    found = reward(SMALL, common(), parameters, descriptors)
+    np.testing.assert_allclose(found, ratio + likely, rtol=1e-4, atol=1e-4)
+    alone = reward(with_values(SMALL, ratio=False), common(), parameters, descriptors)
+    np.testing.assert_allclose(alone, likely, rtol=1e-4, atol=1e-4)
+    both = classes(descriptors, descriptors + 1).seen(lambda values: 2 * values)
+    np.testing.assert_allclose(samples_of(both), 2 * np.concatenate([descriptors, descriptors + 1]))
 
 
-@pytest.mark.parametrize("with_outcome", [True, False])
-def test_no_more_distances_than_descriptors(with_outcome):
-    settings = with_values(SMALL, near=(0.5,) * (FEATURES + 1), outcome=with_outcome)
-    with pytest.raises(UserError, match=f"near has {FEATURES + 1} numbers for {FEATURES} descriptors"):
-        density_ratio.new_network(jax.random.key(0), settings, some_descriptors())
+def test_something_must_be_rewarded():
+    with pytest.raises(UserError, match="nothing is rewarded"):
+        with_values(SMALL, ratio=False, invariants=False)
 
 
 def test_loss_is_weighted_cross_entropy():
@@ -201,17 +204,11 @@ def test_unequal_numbers_do_not_shift_the_ratio():
 @pytest.fixture(scope="module")
 def iterations():
     """A network before training, and network and epochs after one iteration and after two."""
-    settings = with_values(SMALL, near=(0.5,), dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
+    settings = with_values(SMALL, dropout=0.3, epochs=4, warmup=1, patience=1, batch=16)
     samples = classes(some_descriptors(20), some_descriptors(20, seed=1))
-    begun = known_network(jax.random.key(0), settings, samples.demonstrations)
+    begun = network(settings)
     once = train(0, begun, settings, samples)
     return begun, once, train(1, once[0], settings, samples)
-
-
-def test_training_leaves_what_is_known_of_demonstrations(iterations):
-    begun, (trained, _), _ = iterations
-    assert_same(trained.parameters["outcome"], begun.parameters["outcome"])
-    assert np.any(trained.parameters["output"]["weight"] != begun.parameters["output"]["weight"])
 
 
 def test_the_optimiser_lives_through_iterations_and_every_one_trains_all_its_epochs(iterations):

@@ -47,10 +47,8 @@ def pretend_gpu(monkeypatch):
 
 def expected_logits(parameters, architecture, descriptors):
     """The network of one trajectory [T, features] in loops over steps and window positions."""
-    near = np.array(architecture.near)
-    magnified = np.log(descriptors[:, : len(near)] / near + np.sqrt((descriptors[:, : len(near)] / near) ** 2 + 1))
     phase = np.linspace(0, 1, len(descriptors))[:, None]
-    hidden = np.concatenate([descriptors, magnified, phase], axis=1).astype(np.float64)
+    hidden = np.concatenate([descriptors, phase], axis=1).astype(np.float64)
     for layer in doubled(parameters["layers"]):
         if architecture.network == "lstm":
             hidden = expected_lstm(layer, hidden)
@@ -108,10 +106,8 @@ def shake_statistics(parameters):
         replace(SMALL, kernel=5, layers=1, batch_norm=True),
         replace(SMALL, network="mlp"),
         replace(SMALL, network="lstm", batch_norm=True),
-        replace(SMALL, near=(0.1, 2.0)),
-        replace(SMALL, network="lstm", near=(0.3,)),
     ],
-    ids=["cnn", "wide cnn with batch norm", "mlp", "lstm with batch norm", "magnified", "lstm, magnified"],
+    ids=["cnn", "wide cnn with batch norm", "mlp", "lstm with batch norm"],
 )
 def test_logits_are_those_of_plain_loops(architecture):
     parameters = initial(architecture)
@@ -376,8 +372,6 @@ def test_batch_norm_changes_nothing_at_first():
         {"kernel": 4},
         {"kernel": -1},
         {"kernel": 10**5 + 1},
-        {"near": (0.1, 0.0)},
-        {"near": (float("inf"),)},
         {"dropout": -0.1},
         {"dropout": 1.0},
     ],
@@ -386,8 +380,3 @@ def test_batch_norm_changes_nothing_at_first():
 def test_impossible_architectures_are_refused(wrong):
     with pytest.raises(UserError, match=next(iter(wrong))):
         Architecture(**wrong)
-
-
-def test_no_more_descriptors_are_magnified_than_there_are():
-    with pytest.raises(UserError, match="near has 3 numbers for 2 descriptors"):
-        networks.random_parameters(jax.random.key(0), replace(SMALL, near=(1.0, 1.0, 1.0)), 2)

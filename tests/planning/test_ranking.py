@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from planned import solution
 from vigor.basics.errors import UserError
 from vigor.learning.mixture import Mixture
+from vigor.learning.problem import described
 from vigor.motion.promp import rollout
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints, ranking
@@ -38,7 +39,9 @@ def mixtures_of(task, spread=0.01) -> Mixture:
 def ranked(task, limits, mixtures=None, contexts=None) -> tuple[Plan, ...]:
     contexts = task.sample_contexts(np.random.default_rng(0), CONTEXTS) if contexts is None else contexts
     mixtures = mixtures_of(task) if mixtures is None else mixtures
-    return ranking.rank(task, contexts, mixtures, REWARDS, limits, contexts, SAMPLES)
+    shown = rollout(task.promp, mixtures.means.reshape(-1, task.promp.weights))
+    common = described(task, contexts, shown)[1]
+    return ranking.rank(task, contexts, mixtures, REWARDS, common, limits, contexts, SAMPLES)
 
 
 @pytest.fixture(scope="module")

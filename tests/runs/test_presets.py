@@ -9,7 +9,7 @@ from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of, with_values
 from vigor.learning.algorithm import VigorSettings
 from vigor.runs.methods import METHODS
-from vigor.runs.presets import preset, seen_through
+from vigor.runs.presets import preset
 from vigor.tasks import TASKS
 
 PRESETS = pytest.mark.parametrize("kind", ["default", "paper"])
@@ -52,15 +52,6 @@ def test_a_task_of_a_users_own_has_the_settings_of_the_method_or_its_own():
 def test_a_setting_that_a_method_does_not_have_is_refused():
     with pytest.raises(UserError, match="VigorSettings has no setting 'speed'"):
         preset(replace(POINT, settings={("default", "vigor"): {"speed": 1}}))
-
-
-def test_among_joint_angles_nothing_is_near():
-    settings = preset("planar-reacher")
-    assert value_of(settings, "near") == (0.5, 0.5)
-    assert value_of(seen_through("angles", settings), "near") == ()
-    assert seen_through("jointwise", settings) is settings
-    cloning = preset("planar-reacher", "default", "bc-t")
-    assert seen_through("angles", cloning) is cloning
 
 
 # The paper's tables --------------------------------------------------------------------------------------------------

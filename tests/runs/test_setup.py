@@ -83,7 +83,7 @@ def test_everything_else_of_a_setup_comes_back():
         (lambda read: read["settings"]["update"].update(iterations=True), "iterations must be a whole number"),
         (lambda read: read["settings"]["update"].update(iterations=0), "iterations, components and samples must be"),
         (lambda read: read["settings"]["update"].update(begin="late"), "begin must be one of demonstrations, normal"),
-        (lambda read: read["settings"]["density_ratio"].update(outcome="no"), "outcome must be true or false"),
+        (lambda read: read["settings"]["density_ratio"].update(invariants="no"), "invariants must be true or false"),
     ],
 )
 def test_what_is_wrong_or_missing_is_one_sentence(change, said):

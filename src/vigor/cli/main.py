@@ -15,7 +15,7 @@ from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, subcommand
 
 from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.basics.version import __version__
-from vigor.cli import benchmark, demos, evaluate, export, plan, report, show, studio, train
+from vigor.cli import benchmark, demos, evaluate, export, plan, report, show, studio, suggest, train
 
 COMMANDS: dict[str, Any] = {
     "train": train.Train,
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Any] = {
     "plan": plan.Plan,
     "export": export.Export,
     "show": show.Show,
+    "suggest": suggest.Suggest,
     "benchmark": benchmark.Benchmark,
     "demos": demos.Demos,
     "studio": studio.Studio,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics.errors import UserError
 from vigor.evaluation.policies import Learned
 from vigor.learning import prediction
 from vigor.learning.invariants import Invariants
@@ -41,36 +42,36 @@ class Evaluation:
     policies: Learned
     weights: np.ndarray
     """[context, component]: how likely each component is."""
-    predicted: np.ndarray
-    """[context, component]: success that is predicted without ground truth; see `vigor.learning.invariants`."""
     success: np.ndarray | None
     """[context, component]: share of successful samples; None for a task that is not judged."""
     distance: np.ndarray | None
     """[context, component]: mean distance of the samples; None likewise."""
+    predicted: np.ndarray | None
+    """[context, component]: success that is predicted without ground truth (see `vigor.learning.invariants`); None
+    where it is not known what demonstrations have in common."""
     versatility: tuple[Versatility, ...]
     """By context."""
 
     def summary(self, rows: slice) -> dict[str, Any]:
         """Means over some contexts, and the figures of each, as `result.json` has them."""
-        weights, predicted = self.weights[rows], self.predicted[rows]
+        weights = self.weights[rows]
         if not len(weights):
             return {}
-        found: dict[str, Any] = {
-            "predicted_best": float(predicted.max(axis=1).mean()),
-            "predicted_mixture": float((weights * predicted).sum(axis=1).mean()),
-        }
-        columns = {"predicted": predicted, "weights": weights}
+        found: dict[str, Any] = {}
+        columns = {"weights": weights}
         if self.success is not None and self.distance is not None:
             success, distance = self.success[rows], self.distance[rows]
-            chosen = success[np.arange(len(success)), predicted.argmax(axis=1)]
-            found |= {
-                "success_best": float(success.max(axis=1).mean()),
-                "success_chosen": float(chosen.mean()),
-                "success_mixture": float((weights * success).sum(axis=1).mean()),
-                "success_components": np.sort(success, axis=1)[:, ::-1].mean(axis=0).tolist(),
-                "distance_best": float(distance.min(axis=1).mean()),
-            }
+            found |= _best_and_mixture("success", success, weights)
+            found["success_components"] = np.sort(success, axis=1)[:, ::-1].mean(axis=0).tolist()
+            found["distance_best"] = float(distance.min(axis=1).mean())
             columns |= {"success": success, "distance": distance}
+        if self.predicted is not None:
+            predicted = self.predicted[rows]
+            found |= _best_and_mixture("predicted", predicted, weights)
+            columns["predicted"] = predicted
+            if self.success is not None:
+                chosen = np.take_along_axis(self.success[rows], predicted.argmax(axis=1)[:, None], axis=1)
+                found["success_chosen"] = float(chosen.mean())
         versatility = [item.__dict__ for item in self.versatility[rows]]
         found["versatility"] = {name: float(np.mean([each[name] for each in versatility])) for name in versatility[0]}
         found["contexts"] = [
@@ -93,39 +94,54 @@ class Evaluation:
 
 
 def evaluate(
-    task: Task, policies: Learned, common: Invariants, samples: int | None = None, seed: int = 0
+    task: Task, policies: Learned, samples: int | None = None, seed: int = 0, common: Invariants | None = None
 ) -> Evaluation:
     """Draw samples of every component of every context and judge them by the task's own metric.
 
-    common: what demonstrations have in common, by which success is predicted; samples: per component, as many as the
-    task says by default.
+    samples: per component, as many as the task says by default; common: what demonstrations have in common, by which
+    success is predicted.
     """
+    if not task.judged and common is None:
+        raise UserError(f"{task.name} is not judged, and it is not known what its demonstrations have in common")
     samples = task.judge.samples if samples is None else samples
     blocks = [
-        _evaluate(task, policies, common, samples, seed, first) for first in range(0, len(policies.contexts), _BLOCK)
+        _evaluate(task, policies, samples, seed, common, first) for first in range(0, len(policies.contexts), _BLOCK)
     ]
-    *arrays, versatility = zip(*blocks, strict=True)
-    weights, predicted, success, distance = map(np.concatenate, arrays)
-    flat = tuple(item for block in versatility for item in block)
-    if not task.judged:
-        return Evaluation(policies, weights, predicted, None, None, flat)
-    return Evaluation(policies, weights, predicted, success, distance, flat)
+    weights, *arrays, versatility = zip(*blocks, strict=True)
+    success, distance, predicted = (None if parts[0] is None else np.concatenate(parts) for parts in arrays)
+    by_context = tuple(item for block in versatility for item in block)
+    return Evaluation(policies, np.concatenate(weights), success, distance, predicted, by_context)
 
 
 def _evaluate(
-    task: Task, policies: Learned, common: Invariants, samples: int, seed: int, first: int
-) -> tuple[Any, ...]:
-    """Weights, predicted success, success, distance [context, component] and versatility of a block of contexts."""
+    task: Task, policies: Learned, samples: int, seed: int, common: Invariants | None, first: int
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, list[Versatility]]:
+    """Weights, success, distance, predicted success [context, component] and versatility of a block of contexts."""
     rows = slice(first, first + _BLOCK)
     weights, means, joints = policies.movements(task, rows, samples, seed)
     owner = np.repeat(policies.contexts[rows], weights.shape[1] * samples, axis=0).astype(np.float32)
     flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
-    predicted = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
-    distances = task.distances(flat, owner).reshape(shape) if task.judged else np.full(shape, np.nan)
-    succeeded = task.succeeds(distances) if task.judged else predicted >= 0.5
-    distinct = float(common.distinct) if task.judge.distinct is None else task.judge.distinct
+    success = distance = predicted = None
+    distinct = 1.0 if task.judge.distinct is None else task.judge.distinct
+    succeeded = np.ones(shape, bool)
+    if common is not None:
+        drawn = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+        predicted, succeeded = drawn.mean(axis=-1), drawn >= 0.5
+        distinct = float(common.distinct) if task.judge.distinct is None else distinct
+    if task.judged:
+        distances = task.distances(flat, owner).reshape(shape)
+        succeeded = task.succeeds(distances)
+        success, distance = succeeded.mean(axis=-1), distances.mean(axis=-1)
     versatility = [_versatility(distinct, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
-    return weights, predicted.mean(axis=-1), succeeded.mean(axis=-1), distances.mean(axis=-1), versatility
+    return weights, success, distance, predicted, versatility
+
+
+def _best_and_mixture(name: str, rates: np.ndarray, weights: np.ndarray) -> dict[str, float]:
+    """Means over contexts of rates [context, component]: of the best component, and of the mixture."""
+    return {
+        f"{name}_best": float(rates.max(axis=1).mean()),
+        f"{name}_mixture": float((weights * rates).sum(axis=1).mean()),
+    }
 
 
 def _versatility(
@@ -133,8 +149,8 @@ def _versatility(
 ) -> Versatility:
     """Versatility of one context.
 
-    distinct: smallest difference of distinct solutions; weights: [component], means: [component, T, dimensions], joints: [component, sample, T, dimensions],
-    succeeded: [component, sample].
+    distinct: smallest difference of distinct solutions; weights: [component], means: [component, T, dimensions],
+    joints: [component, sample, T, dimensions], succeeded: [component, sample].
     """
     components = len(weights)
     working = succeeded.mean(axis=1) >= 0.5

@@ -4,17 +4,20 @@ A demonstration is judged by what it would be in other contexts: a quantity that
 does among the same movements misplaced into other training contexts, or in the course of a movement, is essential. It
 need not be listed, and nothing that success is measured by is used.
 
-Quantities of a whole movement are the last and the smallest value of every descriptor, which networks that judge step by
-step cannot see: a target passed far off looks like one that is yet to come. With x these quantities, in units of how
+Quantities of a whole movement are the last and the smallest value of every descriptor. Networks that judge step by step
+cannot see these: a target passed far off looks like one that is yet to come. With x these quantities, in units of how
 much their descriptors vary at all, let
 
-    D = half the mean square of the differences x_i - x_j between demonstrations i and their nearest neighbours j,
+    D = half the mean square of the differences x_i - x_j between demonstrations i and their nearest neighbours j in
+        other contexts, of which the nearer half counts,
     B = the same among misplaced demonstrations, plus a share of the variance of the descriptors over time.
 
-Neighbours keep several ways of solving a task apart. The generalised eigenvectors v, D v = r B v, are the directions of
-x in which demonstrations agree most for how much the background varies: r is the ratio of the two. A direction counts by
-1 - r / LARGEST where that is positive, and its width is sqrt(r) + NARROWEST, in units of the background's deviation. The
-energy of a movement is its squared distance, in these directions and widths, from the nearest demonstration.
+Neighbours keep several ways of solving a task apart; other contexts tell what is essential from what is merely the same
+in all movements of one context, such as how far apart its targets are. The generalised eigenvectors v, D v = r B v, are
+the directions of x in which demonstrations agree most for how much the background varies: r is the ratio of the two. A
+direction counts by 1 - r / LARGEST where that is positive, and its width is sqrt(r) + NARROWEST, in deviations of the
+background. The energy of a movement is its squared distance, in these directions and widths, from the nearest
+demonstration.
 
 All is linear in units of the descriptors: metres and millimetres give the same.
 """
@@ -108,19 +111,20 @@ def learn(
     demonstrations: descriptors [n, T, F]; misplaced: the same movements described in other contexts [m, n, T, F], each
     of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n], number of each one's context.
     """
-    found = _learn(demonstrations, misplaced)
-    energies = [
-        np.asarray(energy(_learn(demonstrations[others], misplaced[:, others]), demonstrations[~others]))
-        for context in np.unique(contexts)
-        if np.sum(others := contexts != context) > 1
-    ]
+    found = _learn(demonstrations, misplaced, contexts)
+    energies = []
+    for context in np.unique(contexts):
+        others = contexts != context
+        if np.sum(others) > 1:
+            without = _learn(demonstrations[others], misplaced[:, others], contexts[others])
+            energies.append(np.asarray(energy(without, jnp.asarray(demonstrations[~others]))))
     # Demonstrations of a context that is left out succeed, whatever their energy.
     usual = 4 * np.quantile(np.concatenate(energies), 0.9) if energies else 0.0
     distinct = 0.5 * usual_difference(trajectories)
     return found._replace(missed=jnp.maximum(MISSED, usual), distinct=jnp.asarray(distinct, jnp.float32))
 
 
-def _learn(demonstrations: np.ndarray, misplaced: np.ndarray) -> Invariants:
+def _learn(demonstrations: np.ndarray, misplaced: np.ndarray, contexts: np.ndarray) -> Invariants:
     """`learn` without what left-out contexts and trajectories tell."""
     count, _, features = demonstrations.shape
     everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
@@ -132,12 +136,10 @@ def _learn(demonstrations: np.ndarray, misplaced: np.ndarray) -> Invariants:
 
     spread = np.std([own, *others], axis=(0, 1))
     metric = np.where(spread > _NOTHING, 1 / np.maximum(spread, _NOTHING), 0.0)
-    apart = _neighbours_apart(own, metric)
-    within = apart.T @ apart / (2 * count)
+    within = _between_neighbours(own, metric, contexts)
     background = OVER_TIME * np.eye(2 * features)
     for other in others:
-        difference = _neighbours_apart(other, metric)
-        background += difference.T @ difference / (2 * count * len(others))
+        background += _between_neighbours(other, metric, contexts) / len(others)
     # So few demonstrations agree in some combinations by chance; their covariances are moved towards the diagonal.
     shrink = 2 * features / (2 * features + count)
     within, background = ((1 - shrink) * part + shrink * np.diag(np.diag(part)) for part in (within, background))
@@ -171,11 +173,20 @@ def _learn(demonstrations: np.ndarray, misplaced: np.ndarray) -> Invariants:
     return Invariants(**{name: jnp.asarray(value, jnp.float32) for name, value in found.items()})
 
 
-def _neighbours_apart(points: np.ndarray, metric: np.ndarray) -> np.ndarray:
-    """Differences [n, S] of points [n, S] from their nearest neighbours, by units [S]; zero for a single one."""
+def _between_neighbours(points: np.ndarray, metric: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+    """Covariance [S, S] by differences of points [n, S] from their neighbours in other contexts [n].
+
+    Neighbours are nearest in each context, by units [S], and of the contexts the nearer half counts, since a way may be
+    shown in some of them only. Where there is but one context, neighbours are in the same.
+    """
     distances = np.sum((metric * (points[:, None] - points[None])) ** 2, axis=-1)
-    np.fill_diagonal(distances, np.inf)
-    return points - points[distances.argmin(axis=1)]
+    same = contexts[:, None] == contexts
+    distances[same if not np.all(same) else np.eye(len(points), dtype=bool)] = np.inf
+    groups = [np.flatnonzero(contexts == context) for context in np.unique(contexts)]
+    nearest = np.stack([group[distances[:, group].argmin(axis=1)] for group in groups], axis=1)
+    order = np.argsort(np.take_along_axis(distances, nearest, axis=1), axis=1)[:, : max(1, len(groups) // 2)]
+    apart = (points[:, None] - points[np.take_along_axis(nearest, order, axis=1)]).reshape(-1, points.shape[1])
+    return apart.T @ apart / (2 * len(apart))
 
 
 def seen(

@@ -44,21 +44,33 @@ def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int,
     """The problem of a run with this seed and split."""
     chosen = split.demonstrations.reshape(-1)
     joints = jnp.asarray(trajectories(task, demonstrations, raw)[chosen], jnp.float32)
-    count, each = split.demonstrations.shape
-    # Each row is a shift of the contexts: the first leaves every demonstration in its own, the others misplace all.
-    placed = (np.arange(count)[:, None] + np.arange(count)) % count
-    contexts = jnp.asarray(np.repeat(split.train_contexts[placed], each, axis=1), jnp.float32)
-    descriptors = _describe(task, joints, contexts)
-    found = np.asarray(descriptors)
+    descriptors, common = described(task, split.train_contexts, joints)
     return Problem(
         jax.random.key(seed),
         jnp.asarray(split.train_contexts, jnp.float32),
         jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
-        descriptors[0],
+        descriptors,
         jnp.asarray(demonstrations.weights[chosen], jnp.float32),
         joints,
-        invariants.learn(found[0], found[1:], np.asarray(joints), np.repeat(np.arange(count), each)),
+        common,
     )
+
+
+def described(
+    task: Task, contexts: np.ndarray, joints: Float[Array, "demonstration time dimension"]
+) -> tuple[Float[Array, "demonstration time feature"], Invariants]:
+    """Descriptors of demonstrations in their contexts [context, C], and what they have in common.
+
+    joints: as many of every context, context by context.
+    """
+    count, each = len(contexts), len(joints) // len(contexts)
+    # Each row is a shift of the contexts: the first leaves every demonstration in its own, the others misplace all.
+    shifted = (np.arange(count)[:, None] + np.arange(count)) % count
+    placed = jnp.asarray(np.repeat(np.asarray(contexts)[shifted], each, axis=1), jnp.float32)
+    own, *others = np.asarray(_describe(task, joints, placed))
+    misplaced = np.stack(others) if others else np.zeros((0, *own.shape))
+    common = invariants.learn(own, misplaced, np.asarray(joints), np.repeat(np.arange(count), each))
+    return jnp.asarray(own), common
 
 
 @partial(jax.jit, static_argnums=0)

@@ -58,6 +58,7 @@ def rank(
     """
     count, components = mixtures.means.shape[:2]
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
+    assert judged.predicted is not None
     movements, owners = _with_samples(mixtures, samples, seed)
     found = predict(task, contexts, movements, common, constraints)
     outside, warnings = beyond(task, trained, contexts)
@@ -160,11 +161,12 @@ def _unknown(task: Task, common: Invariants, context: np.ndarray, best: Solution
 def _evaluate(task: Task, policies: Policies, common: Invariants) -> Evaluation:
     """Figures of all components, without those of a simulation that is not installed."""
     try:
-        return evaluation.evaluate(task, policies, common)
+        return evaluation.evaluate(task, policies, common=common)
     except UserError:
         if task.judge.simulate is None:
             raise
-        return evaluation.evaluate(replace(task, judge=Judge(distinct=task.judge.distinct)), policies, common)
+        unjudged = Judge(distinct=task.judge.distinct, samples=task.judge.samples)
+        return evaluation.evaluate(replace(task, judge=unjudged), policies, common=common)
 
 
 def predict(

@@ -105,6 +105,16 @@ def _figures(step: Step) -> str:
     return in_words(step.figures)
 
 
+RATES = {
+    "success_best": "success, best component",
+    "success_chosen": "success, chosen by prediction",
+    "success_mixture": "success, mixture",
+    "predicted_best": "predicted, best component",
+    "predicted_mixture": "predicted, mixture",
+}
+"""Rates of a result by name, as a table has them."""
+
+
 def results_table(result: dict[str, Any]) -> None:
     """Success, distance and versatility on training and test contexts."""
     parts = {name: result[name] for name in ("train", "test") if result[name]}
@@ -116,14 +126,12 @@ def results_table(result: dict[str, Any]) -> None:
     def row(label: str, value: Callable[[dict[str, Any]], str]) -> None:
         table.add_row(label, *(value(part) for part in parts.values()))
 
-    if all("success_best" in part for part in parts.values()):
-        row("success, best component", lambda part: f"{part['success_best']:.3f}")
-        row("success, component chosen by prediction", lambda part: f"{part['success_chosen']:.3f}")
-        row("success, mixture", lambda part: f"{part['success_mixture']:.3f}")
+    for key, label in RATES.items():
+        if all(key in part for part in parts.values()):
+            table.add_row(label, *(f"{part[key]:.3f}" for part in parts.values()))
+    if all("success_components" in part for part in parts.values()):
         row("success, components ranked", lambda part: " ".join(f"{value:.2f}" for value in part["success_components"]))
         row("distance, best component", lambda part: f"{part['distance_best']:.4f}")
-    row("predicted success, best component", lambda part: f"{part['predicted_best']:.3f}")
-    row("predicted success, mixture", lambda part: f"{part['predicted_mixture']:.3f}")
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")

@@ -63,7 +63,7 @@ class Training:
     def evaluate(self, states: Any) -> list[Evaluation]:
         """Evaluations of every run's policies."""
         learned = self.policies(states)
-        return [evaluation.evaluate(self.task, own, self.common(run)) for run, own in enumerate(learned)]
+        return [evaluation.evaluate(self.task, own, common=self.common(run)) for run, own in enumerate(learned)]
 
     def policies(self, states: Any) -> list[Learned]:
         """Policies of every run."""

@@ -1,0 +1,146 @@
+"""Invariants: what is constant is found, whatever the units, and tells what was demonstrated; nothing breaks it."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vigor.learning import invariants
+from vigor.learning.invariants import LARGEST, NARROWEST, STRENGTH, TAIL
+
+CONTEXTS, EACH, STEPS = 4, 5, 12
+OWNERS = np.repeat(np.arange(CONTEXTS), EACH)
+RAMP = np.linspace(0.0, 1.0, STEPS)
+
+
+def movements(rng, sides=(0.0,)):
+    """Descriptors [shift, n, T, 3] of movements to goals on a line, the first in their own contexts.
+
+    The distance to the goal falls from 2 to nearly 0, at the wrong goal to how far apart goals are; a second descriptor
+    ends at any of `sides`, whatever the context; a third is noise.
+    """
+    goals, count = np.linspace(-1.5, 1.5, CONTEXTS), len(OWNERS)
+    ends = goals[OWNERS] + rng.normal(0.0, 0.02, count)
+    side = rng.choice(sides, count) + rng.normal(0.0, 0.02, count)
+    noise = rng.normal(size=(count, STEPS))
+    shifts = []
+    for shift in range(CONTEXTS):
+        away = np.abs(ends - goals[(OWNERS + shift) % CONTEXTS])
+        distance = 2.0 + RAMP * (away[:, None] - 2.0)
+        shifts.append(np.stack([distance, RAMP * side[:, None], noise], axis=-1))
+    return np.stack(shifts)
+
+
+def learn(described):
+    return invariants.learn(described[0], described[1:], np.zeros((len(OWNERS), 3, 1)), OWNERS)
+
+
+def test_what_demonstrations_agree_in_is_found():
+    described = movements(np.random.default_rng(0))
+    found = learn(described)
+    names = [item["quantity"] for item in invariants.in_words(found, ("distance", "side", "noise"))]
+    assert set(names[:2]) == {"distance, at the end", "distance, smallest"}
+    assert found.relevance[0] > 0.8
+    assert found.relevance[2] == pytest.approx(invariants.LEAST)
+    np.testing.assert_allclose(found.centre[0], 0.0, atol=0.05)
+
+
+def test_demonstrations_look_demonstrated_and_misplaced_ones_do_not():
+    described = movements(np.random.default_rng(0))
+    found = learn(described)
+    fresh = movements(np.random.default_rng(1))
+    success = np.asarray(invariants.predicted_success(found, jnp.asarray(fresh, jnp.float32)))
+    assert success[0].mean() > 0.9
+    assert success[1:].mean() < 0.1
+
+
+def test_several_ways_stay_apart():
+    """Ending on either side is demonstrated, and ending between them is not."""
+    described = movements(np.random.default_rng(0), sides=(-1.0, 1.0))
+    found = learn(described)
+    probes = np.repeat(described[0][:1], 3, axis=0)
+    probes[:, :, 1] = RAMP * np.array([-1.0, 0.0, 1.0])[:, None]
+    left, between, right = np.asarray(invariants.energy(found, jnp.asarray(probes, jnp.float32)))
+    assert between > 5 * max(left, right)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(st.floats(1e-3, 1e3), min_size=3, max_size=3),
+    st.lists(st.floats(-10.0, 10.0), min_size=3, max_size=3),
+)
+def test_units_and_zeros_of_descriptors_change_nothing(units, zeros):
+    described = movements(np.random.default_rng(0), sides=(-1.0, 1.0))
+    changed = described * units + np.array(zeros) * units
+    probes = movements(np.random.default_rng(1), sides=(-1.0, 1.0))[:2, ::4]
+    one, other = learn(described), learn(changed)
+    probes, moved = (jnp.asarray(part, jnp.float32) for part in (probes, probes * units + np.array(zeros) * units))
+    np.testing.assert_allclose(invariants.seen(other, moved), invariants.seen(one, probes), rtol=2e-2, atol=5e-3)
+    energies = [np.asarray(invariants.energy(*pair)) for pair in ((one, probes), (other, moved))]
+    np.testing.assert_allclose(energies[1], energies[0], rtol=5e-2, atol=5e-2)
+    np.testing.assert_allclose(one.missed, other.missed, rtol=5e-2)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: np.concatenate([x, np.full_like(x[..., :1], 3.0)], axis=-1),
+        lambda x: np.concatenate([x, x[..., :1]], axis=-1),
+        lambda x: np.concatenate([x, x[..., :1] - 2 * x[..., 1:2]], axis=-1),
+        lambda x: np.concatenate([x[:, :EACH]] * CONTEXTS, axis=1),
+        lambda x: x[:2],
+        lambda x: x[:1],
+        lambda x: np.zeros_like(x),
+        lambda x: 1e-20 * x,
+        lambda x: 1e15 * x,
+    ],
+    ids=["constant", "twice", "collinear", "copies", "one shift", "one context", "zero", "tiny", "huge"],
+)
+def test_nothing_makes_them_infinite(change):
+    described = change(movements(np.random.default_rng(0)))
+    found = learn(described)
+    shapes = {name: np.shape(value) for name, value in found._asdict().items()}
+    assert shapes == invariants.shapes(len(OWNERS), described.shape[-1])
+    own = jnp.asarray(described[0], jnp.float32)
+    slopes = jax.grad(lambda x: jnp.sum(invariants.log_density(found, x)))(own)
+    for values in (*found, invariants.seen(found, own), invariants.predicted_success(found, own), slopes):
+        assert np.all(np.isfinite(values))
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_few_demonstrations_are_enough(each):
+    rows = np.flatnonzero(np.arange(len(OWNERS)) % EACH < each)
+    described = movements(np.random.default_rng(0))[:, rows]
+    found = invariants.learn(described[0], described[1:], np.zeros((len(rows), 3, 1)), OWNERS[rows])
+    fresh = jnp.asarray(movements(np.random.default_rng(1)), jnp.float32)
+    success = np.asarray(invariants.predicted_success(found, fresh))
+    assert success[0].mean() > 0.8 > 0.3 > success[1:].mean()
+
+
+def test_the_density_is_that_of_the_formula():
+    described = movements(np.random.default_rng(0))
+    found, probes = learn(described), movements(np.random.default_rng(1))[1]
+    part = {name: np.asarray(value, np.float64) for name, value in found._asdict().items()}
+    statistics = np.concatenate([probes[:, -1], probes.min(axis=1)], axis=1)
+    projected = (statistics - part["origin"]) @ part["directions"]
+    squares = ((projected[:, None] - part["known"]) / (np.sqrt(part["ratios"]) + NARROWEST)) ** 2
+    weights = np.maximum(0.0, 1 - part["ratios"] / LARGEST)
+    exponents = -0.5 * (weights * TAIL * np.log1p(squares / TAIL)).sum(axis=-1)
+    expected = STRENGTH * np.log(np.exp(exponents).sum(axis=-1))
+    values = invariants.log_density(found, jnp.asarray(probes, jnp.float32))
+    np.testing.assert_allclose(values, expected, rtol=2e-3, atol=2e-2)
+    energy = (weights * squares).sum(axis=-1).min(axis=-1)
+    np.testing.assert_allclose(invariants.energy(found, jnp.asarray(probes, jnp.float32)), energy, rtol=1e-2)
+
+
+def test_what_is_missed_most_is_named():
+    described = movements(np.random.default_rng(0))
+    found = learn(described)
+    wrong = described[0][0].copy()
+    wrong[:, 0] = 2.0 - 0.5 * RAMP
+    which, value, usual = invariants.most_missed(found, jnp.asarray(wrong, jnp.float32))
+    assert which % 3 == 0
+    assert value == pytest.approx(1.5, abs=1e-3)
+    assert usual == pytest.approx(0.0, abs=0.1)
