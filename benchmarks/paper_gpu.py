@@ -1,8 +1,8 @@
 """The paper's experiments on a GPU, the most telling first: python benchmarks/paper_gpu.py PATH --out DIR --seconds 500
 
 PATH: a clone of github.com/NiklasFreymuth/VIGOR. Ten seeds of a configuration are one job, and its rows are in DIR
-(cells, results.csv) as soon as it is done. Start it again with the same folder to go on; `vigor report DIR` draws what is
-there. Needs neither matplotlib nor a network.
+(cells, results.csv) as soon as it is done. Start it again with the same folder to go on; `vigor report DIR` draws what
+is there. Needs neither matplotlib nor a network.
 """
 
 import argparse

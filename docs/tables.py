@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import stored
-from stored import RESULTS, table
+import row_tables
+from row_tables import table
+from stored import RESULTS
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
@@ -116,7 +117,16 @@ def gpu() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     maker.__name__: maker
     for maker in (
-        *(stored.headline, stored.presets, stored.methods, stored.contexts, stored.findings, stored.ablations),
+        *(
+            row_tables.headline,
+            row_tables.presets,
+            row_tables.methods,
+            row_tables.verdicts,
+            row_tables.contexts,
+            row_tables.findings,
+            row_tables.sensitivity,
+            row_tables.ablations,
+        ),
         *(quality, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu),
     )
 }

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers import SHARED
+
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"<!-- table: (\w+) -->.*?<!-- end -->", re.DOTALL)
 CODE = re.compile(r"```.*?```|`[^`]*`|^ {4}.*$", re.DOTALL | re.MULTILINE)
@@ -60,6 +62,21 @@ def test_the_latest_row_of_a_seed_counts_and_seeds_are_said(stored):
     assert sum(len(group.rows) for group in groups) == len(rows)
     usual = next(group for group in groups if (group.task, group.name, group.varied) == PAPERS)
     assert stored["seeds"](usual).startswith("0 to 9, 400 to ")
+
+
+def test_every_figure_and_table_of_the_paper_is_on_its_page():
+    source = SHARED / "paper" / "vigor_paper.tex"
+    if not source.exists():
+        pytest.skip("the paper is not here (../shared/paper)")
+    text = re.sub(
+        r"\\(?:gls|acrshort|textit){(\w+)}", lambda found: found[1].upper(), source.read_text(encoding="utf-8")
+    )
+    floats = re.findall(r"\\begin{(?:figure|table)}.*?\\caption{(.*?)\\end{(?:figure|table)}", text, re.DOTALL)
+    assert len(floats) == 15 + 8
+    page = (DOCS / "paper.md").read_text(encoding="utf-8").replace("EM+D-REX", "EM+DREX")
+    for caption in floats:
+        sentence = " ".join(caption.replace("$", "").replace("D-REX", "DREX").split()).split(". ")[0]
+        assert sentence[:60].split(".}")[0] in page, sentence
 
 
 PAPERS = ("planar-reacher", "VIGOR, paper's settings", "")
