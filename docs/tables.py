@@ -114,21 +114,10 @@ def gpu() -> str:
     )
 
 
+ROWS = ("headline", "presets", "methods", "verdicts", "contexts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
-    maker.__name__: maker
-    for maker in (
-        *(
-            row_tables.headline,
-            row_tables.presets,
-            row_tables.methods,
-            row_tables.verdicts,
-            row_tables.contexts,
-            row_tables.findings,
-            row_tables.sensitivity,
-            row_tables.ablations,
-        ),
-        *(quality, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu),
-    )
+    **{name: getattr(row_tables, name) for name in ROWS},
+    **{maker.__name__: maker for maker in (quality, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu)},
 }
 
 
