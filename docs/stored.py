@@ -50,8 +50,13 @@ CHANGES = (
         lambda row: row["setup"]["descriptors"] == "jointwise",
         "old: distances of the end effector alone",
     ),
+    Change(
+        "2026-11-18T01:30:00+00:00",
+        lambda row: (row["setup"]["method"], row["preset"]) == ("em-drex", "default"),
+        "old: earlier defaults",
+    ),
 )
-"""The latest first for each that is concerned: the first that holds names the row's mark."""
+"""In the order of time: the first that a row is older than names its mark."""
 
 
 def stored() -> list[Row]:
