@@ -6,7 +6,7 @@
 
 A point in the plane sees the way to its goal and the time, and must end within .25 of it after 8 steps. Both learn from
 the same 24 demonstrations in the same units, with the same networks and settings. The first two write
-gail_crosscheck_NAME.json into --out DIR (runs); the last prints the table that stands in docs/results/state_action.md.
+gail_crosscheck_NAME.json into --out DIR (runs); the last prints the table that stands in docs/results/gail.md.
 """
 
 import argparse

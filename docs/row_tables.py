@@ -1,0 +1,203 @@
+"""Tables of stored rows of the benchmark, as Markdown."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from stored import METHODS, RESULTS, TASKS, WORDS, groups, name, old, seeds, stored
+
+from vigor.experiments import paper, tables
+from vigor.experiments.statistics import Summary, interval_words
+from vigor.experiments.tables import Group
+
+FRESH = 400
+"""First of the seeds on which nothing was chosen."""
+OURS = ("vigor", "em-drex")
+"""Methods that have settings of ours beside the paper's."""
+
+
+def table(lines: Sequence[dict[str, str]]) -> str:
+    """Markdown of a table; every line has the same columns."""
+    head = list(lines[0])
+    return "".join(
+        f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *(one.values() for one in lines))
+    )
+
+
+def success(group: Group) -> dict[str, str]:
+    """Seeds and success on test contexts, beside the paper's."""
+    best = group.summary("success")
+    return {
+        "seeds": seeds(group),
+        "paper: best": _theirs(group, "success"),
+        "best": f"{best.mean:.3f}",
+        "95%": interval_words(best.interval, 3),
+        "mixture": f"{group.summary('mixture').mean:.3f}",
+    }
+
+
+def ranked(group: Group) -> dict[str, str]:
+    return {"components ranked": " ".join(f"{share:.2f}" for share in group.ranked)}
+
+
+def distance(group: Group, split: str = "test") -> dict[str, str]:
+    ours, words = group.summary("distance", split), "distance" if split == "test" else "distance, training contexts"
+    return {f"paper: {words}": _theirs(group, "distance", split, 4), words: f"{ours.mean:.4f}"}
+
+
+def _theirs(group: Group, figure: tables.Figure, split: str = "test", digits: int = 3) -> str:
+    box = group.paper(figure, split)
+    return f"{box.mean:.{digits}f}" if box else ""
+
+
+def floor() -> list[dict[str, str]]:
+    """Success of copied demonstrations."""
+    found = json.loads((RESULTS / "floor.json").read_text(encoding="utf-8"))
+    return [
+        {"task": task, "method": "demonstrations copied", "seeds": which, "paper: best": ""}
+        | {"best": f"{one['best']:.3f}", "95%": "", "mixture": f"{one['mixture']:.3f}"}
+        for task, by_seeds in found.items()
+        for which, one in by_seeds.items()
+    ]
+
+
+def headline() -> str:
+    """VIGOR, the next best method and a floor, for the README; seeds on which nothing was chosen, if there are any."""
+    usual = [group for group in groups(stored()) if not group.varied and group.method in OURS]
+    mended = {(group.task, group.name) for group in usual if not old(group)}
+    lines = []
+    for group in usual:
+        if not old(group) or (group.task, group.name) not in mended:
+            fresh = tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH)
+            lines.append({"task": group.task, "method": name(group)} | success(Group(fresh or group.rows)))
+    lines += [line for line in floor() if int(line["seeds"].split()[0]) >= FRESH]
+    return table(sorted(lines, key=lambda line: TASKS.index(line["task"])))
+
+
+def presets() -> str:
+    """The paper's settings, ours, and each addition alone and removed."""
+    lines = floor()
+    for group in groups(row for row in stored() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
+        sign = "+" if group.preset == "paper" else "-"
+        label = f"{sign} {WORDS[group.varied]}" if group.varied else f"**{name(group)}**"
+        lines.append({"task": group.task, "method": label} | success(group))
+    return table(lines)
+
+
+def methods() -> str:
+    """All methods on all tasks with their usual settings: figures of test contexts."""
+    return table(
+        [
+            {"task": group.task, "method": name(group)}
+            | success(group)
+            | ranked(group)
+            | {
+                "distinct": f"{group.versatility('distinct_solutions'):.2f}",
+                "entropy": f"{group.versatility('entropy'):.2f}",
+            }
+            | distance(group)
+            | distance(group, "train")
+            for group in groups(stored())
+            if not group.varied
+        ]
+    )
+
+
+def verdicts() -> str:
+    """Every box of the paper's plots beside ours."""
+    usual = [group for group in groups(stored()) if not group.varied]
+    lines = []
+    for (task, figure, split), boxes in paper.BOXES.items():
+        for group in (group for group in usual if group.task == task):
+            theirs, ours = boxes[group.method].mean, group.summary(figure, split)
+            digits = 3 if figure == "success" else 4
+            lines.append(
+                {"task": task, "figure": f"{figure}, {split} contexts", "method": name(group), "seeds": seeds(group)}
+                | {"paper": f"{theirs:.{digits}f}", "ours": f"{ours.mean:.{digits}f}"}
+                | {"95%": interval_words(ours.interval, digits), "verdict": _verdict(theirs, ours, figure == "success")}
+            )
+    return table(lines)
+
+
+def _verdict(theirs: float, ours: Summary, more_is_better: bool) -> str:
+    if ours.interval is None:
+        return "too few seeds"
+    if ours.interval[0] <= theirs <= ours.interval[1]:
+        return "as the paper"
+    return "better" if (ours.mean > theirs) == more_is_better else "worse"
+
+
+def contexts() -> str:
+    """The box pusher over the number of training contexts."""
+    theirs = paper.CONTEXTS["box-pusher"]
+    shown = [
+        group
+        for group in groups(row for row in stored() if row["setup"]["task"] == "box-pusher")
+        if group.varied == "train_contexts" or (not group.varied and group.method in theirs)
+    ]
+    shown.sort(key=lambda group: (METHODS.index(group.method), name(group), group.setting("train_contexts")))
+    lines = []
+    for group in shown:
+        count, far = group.setting("train_contexts"), group.summary("distance")
+        lines.append(
+            {"method": name(group), "training contexts": str(count), "seeds": seeds(group)}
+            | {"paper: distance": f"{theirs[group.method][count]:.4f}", "distance": f"{far.mean:.4f}"}
+            | {"95%": interval_words(far.interval, 4), "success": f"{group.summary('success').mean:.3f}"}
+            | {"mixture": f"{group.summary('mixture').mean:.3f}"}
+            | ranked(group)
+        )
+    return table(lines)
+
+
+def findings() -> str:
+    """The paper's statements on ablations, and what became of them."""
+    return table(
+        [
+            {"task": one.reference.task, "method": one.reference.name, "the paper finds": one.finding.words}
+            | {"success of": one.components, "better": f"{one.better:.3f}", "worse": f"{one.worse:.3f}"}
+            | {"95%": "{:+.3f} to {:+.3f}".format(*one.interval) if one.interval else "", "here": one.verdict}
+            for one in tables.findings(groups(row for row in stored() if not row["old"]))
+        ]
+    )
+
+
+def _ablated() -> Iterator[tuple[Group, list[Group]]]:
+    """Usual settings of the reachers that were changed, and what they were changed to."""
+    kept = [group for group in groups(stored()) if group.task != "box-pusher" and group.method in OURS]
+    for usual in (group for group in kept if not group.varied and not old(group)):
+        changed = [one for one in kept if (one.task, one.name) == (usual.task, usual.name) and one.varied not in WORDS]
+        if changed:
+            yield usual, changed
+
+
+def _value(group: Group) -> str:
+    value = tables.word(group.setting(group.varied))
+    return f"{value} ({old(group)})" if old(group) else value
+
+
+def sensitivity() -> str:
+    """The least and the most success of the best component over the values of a setting."""
+    lines = []
+    for usual, changed in _ablated():
+        for setting in dict.fromkeys(group.varied for group in changed):
+            means = {_value(one): one.summary("success").mean for one in changed if one.varied == setting}
+            means[f"usual, {tables.word(usual.setting(setting))}"] = usual.summary("success").mean
+            low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+            lines.append(
+                {"task": usual.task, "method": usual.name, "setting": tables.plain(setting)}
+                | {"least": f"{means[low]:.3f}", "with": low, "most": f"{means[high]:.3f}", "with the value": high}
+            )
+    return table(lines)
+
+
+def ablations() -> str:
+    """Every setting of appendix D changed, one after the other."""
+    return table(
+        [
+            {"task": group.task, "method": group.name, "setting": tables.plain(group.varied) or "usual"}
+            | {"value": _value(group) if group.varied else ""}
+            | success(group)
+            | ranked(group)
+            for usual, changed in _ablated()
+            for group in [usual, *changed]
+        ]
+    )
