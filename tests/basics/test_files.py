@@ -246,7 +246,7 @@ def test_a_table_may_be_a_numpy_file(tmp_path):
         ("1,inf\n", "row 1, column 2: 'inf' is no finite number"),
         ("1,2\n3,\n", "row 2, column 2: '' is no finite number"),
         ("1,2\n3,1e400\n", "row 2, column 2: '1e400' is no finite number"),
-        ("1,2\n3,9e12\n", "row 2, column 2: '9e12' is no finite number of a sensible size"),
+        ("1,2\n3,9e19\n", "row 2, column 2: '9e19' is no finite number of a sensible size"),
         ("1,2\n3,1_0\n", "row 2, column 2: '1_0' is no finite number"),
         ("1,2\n3,\uff11\n", "row 2, column 2: '\uff11' is no finite number"),
         ("1,2\n3\n", "row 2 has 1 columns where others have 2"),

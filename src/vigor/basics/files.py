@@ -5,6 +5,7 @@ import math
 import os
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -66,12 +67,28 @@ def write_json(path: Path, value: Any, new: bool = False) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n", new)
 
 
+LARGEST = 2**30
+"""Most bytes of a file that is read into memory, and of what a compressed one unpacks to."""
+
+
+def check_plain(path: Path, largest: int = LARGEST) -> None:
+    """Refuse what is no file of a size that can be read: pipes and devices never end, and some archives hardly do."""
+    if not path.is_file():
+        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+    check_size(path, path.stat().st_size, largest)
+
+
+def check_size(path: Path, size: int, largest: int = LARGEST) -> None:
+    """Refuse a file that holds more bytes than can be read."""
+    if size > largest:
+        raise UserError(f"{path} holds {size / 2**20:,.0f} MiB; at most {largest / 2**20:,.0f} MiB can be read")
+
+
 def read_json(path: Path) -> Any:
     """Value of a JSON file whose numbers are all finite."""
+    check_plain(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
     except RecursionError:
         raise UserError(f"{path} is not a readable JSON file: it is nested too deeply") from None
     except (OSError, ValueError) as error:  # The latter also for what is not UTF-8, and for integers of 5,000 digits.
@@ -118,36 +135,45 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def read_csv(path: Path) -> np.ndarray:
-    """Numbers [rows, columns] of a text file; commas, semicolons or tabs between them, names in the first row or none.
+    """Numbers [rows, columns] of a text file: see `read_named`."""
+    return read_named(path)[1]
 
-    Where semicolons separate, a comma may stand for the decimal point.
+
+def read_named(path: Path) -> tuple[tuple[str, ...] | None, np.ndarray]:
+    """Names of the columns of a text file, if its first row has any, and its numbers [rows, columns].
+
+    Between them are commas, semicolons, tabs or spaces. Where it is not commas, these may stand for the decimal point.
     """
+    check_plain(path, LARGEST // 4)
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not a readable text file: {error}") from None
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
         raise UserError(f"{path} is empty; it must hold rows of numbers")
-    mark = next((mark for mark in ";\t" if mark in numbered[-1][1]), ",")
-    rows = [(number, [cell.strip() for cell in line.split(mark)]) for number, line in numbered]
-    if mark == ";":
+    last = numbered[-1][1].strip()
+    mark = next((mark for mark in (";", "\t", ",") if mark in last), None if " " in last else ",")
+    rows = [(number, [cell.strip() for cell in line.strip(" ").split(mark)]) for number, line in numbered]
+    names = None
+    if not any(_NUMBER.fullmatch(cell.replace(",", ".")) for cell in rows[0][1]):
+        names, rows = tuple(cell.strip("\"'# ") for cell in rows[0][1]), rows[1:]
+    if mark != ",":
         rows = [(number, [cell.replace(",", ".") for cell in cells]) for number, cells in rows]
-    if not any(_NUMBER.fullmatch(cell) for cell in rows[0][1]):
-        rows = rows[1:]
     if not rows:
         raise UserError(f"{path} has names and no numbers")
     for number, cells in rows:
         if len(cells) != len(rows[0][1]):
             raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {len(rows[0][1])}")
         for column, cell in enumerate(cells, start=1):
-            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
+            # Nanoseconds since 1970 have 19 digits.
+            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e19:
                 raise UserError(
                     f"{path}, row {number}, column {column}: {cell[:40]!r} is no finite number of a sensible size"
                 )
-    return np.array([[float(cell) for cell in cells] for _, cells in rows])
+    if names is not None and len(names) != len(rows[0][1]):
+        raise UserError(f"{path} has {len(names)} names for {len(rows[0][1])} columns")
+    return names, np.array([[float(cell) for cell in cells] for _, cells in rows])
 
 
 def read_table(path: Path) -> np.ndarray:
@@ -156,15 +182,19 @@ def read_table(path: Path) -> np.ndarray:
 
 
 def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
-    if not path.is_file():
-        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+    check_plain(path)
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                check_size(path, sum(item.file_size for item in archive.infolist()))
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             arrays = loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
             if isinstance(arrays, dict) and not all(isinstance(array, np.ndarray) for array in arrays.values()):
                 raise TypeError("it holds something other than arrays")
             return arrays
+    except UserError:
+        raise
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
         reason = str(error).split(".")[0]
         raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None
