@@ -93,7 +93,7 @@ def _write_bag(path: Path, trajectory: Trajectory) -> None:
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise missing("rosbags are written by a package", "export") from None
+        raise missing("bags are written by the package rosbags", "ros") from None
     store = get_typestore(Stores.ROS2_HUMBLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
