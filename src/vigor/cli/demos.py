@@ -89,7 +89,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Check:
-    """Check a folder with demonstrations and say what is in it."""
+    """Check a folder with demonstrations, and say what is in it, what stands out and what is lacking."""
 
     folder: Positional[Folder]
     """Folder with demonstrations."""
@@ -97,26 +97,28 @@ class Check:
     """Only needed for a task of your own: path/to/file.py:NAME."""
 
     def __call__(self, words: list[str]) -> int:
-        from vigor.reports.terminal import demonstrations_table
+        from vigor.reports.terminal import demonstrations_remarks, demonstrations_table
 
-        demonstrations_table(*_loaded(self.folder, self.task))
+        task, loaded = _loaded(self.folder, self.task)
+        demonstrations_table(task, loaded)
+        demonstrations_remarks(task, loaded)
         return 0
 
 
 @dataclass(frozen=True)
 class Show:
-    """Draw a folder's demonstrations."""
+    """Draw a folder's demonstrations: their paths by context, and recordings against their fits by dimension."""
 
     folder: Positional[Folder]
     """Folder with demonstrations."""
     task: TaskOfRun = None
     """Only needed for a task of your own: path/to/file.py:NAME."""
     out: MaybeFile = None
-    """The picture's file. Default: demonstrations.png in the folder."""
+    """The picture of the paths; that of the fits is beside it. Default: demonstrations.png in the folder."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.demonstrations import dataset
-        from vigor.reports import figures
+        from vigor.reports import figures, fits
 
         path = self.out or self.folder / "demonstrations.png"
         if path.suffix != ".png" or path.is_dir():
@@ -125,6 +127,9 @@ class Show:
         joints = dataset.trajectories(task, loaded)
         figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
         print(path)
+        if loaded.recordings is not None:
+            figures.save(fits.figure(task, loaded), path.with_stem(f"{path.stem}_fits"))
+            print(path.with_stem(f"{path.stem}_fits"))
         return 0
 
 
