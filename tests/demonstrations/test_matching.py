@@ -92,7 +92,7 @@ def test_units_that_limits_contradict_are_refused(unit: str | None, values: np.n
 
 
 def test_percent_needs_limits():
-    with pytest.raises(UserError, match="percent needs a robot with limits"):
+    with pytest.raises(UserError, match="percent needs joints that have limits"):
         matching.in_radians(POINT, [ANGLES], "percent")
     free = replace(POINTED.arm.robot, position=((-np.inf, np.inf),) * 2)
     with pytest.raises(UserError, match="percent needs joints that have limits"):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import numpy as np
 from vigor.basics.errors import UserError, near_misses
 from vigor.demonstrations.dataset import LARGEST
 from vigor.demonstrations.formats.episodes import Episodes, Reading
+from vigor.motion.units import Unit, to_radians
 from vigor.tasks.task import Task
 
 SLACK = 0.1
@@ -113,44 +115,32 @@ def _gripper(episodes: Episodes, reading: Reading) -> int | None:
 # Units
 
 
-def in_radians(task: Task, recordings: Sequence[np.ndarray], unit: str | None) -> tuple[list[np.ndarray], list[str]]:
+def in_radians(task: Task, recordings: Sequence[np.ndarray], unit: Unit | None) -> tuple[list[np.ndarray], list[str]]:
     """Recordings [T, dimensions] in the robot's unit, and sentences about it; checked against its limits."""
     own = moved(task)
+    limits = [(item.low, item.high) for item in own or ()]
     if any(np.max(np.abs(item)) > LARGEST for item in recordings):
         raise UserError(f"recordings hold numbers beyond {LARGEST:g}; check the columns and their unit")
     if own is None:
-        if unit == "percent":
-            raise UserError(f"percent needs a robot with limits, and {task.name} has none; give --unit rad or deg")
         said = [] if unit else ["the joints are taken as they are: the task has no robot with limits to check them by"]
-        return [_converted(item, unit or "rad", ()) for item in recordings], said
+        return [to_radians(item, unit or "rad") for item in recordings], said
     low = np.min([item.min(axis=0) for item in recordings], axis=0)
     high = np.max([item.max(axis=0) for item in recordings], axis=0)
-    given, extremes = unit or "rad", np.stack([low, high])
-    beyond = _beyond(own, _converted(extremes, given, own))
+    given: Unit = unit or "rad"
+    extremes = np.stack([low, high])
+    beyond = _beyond(own, to_radians(extremes, given, limits))
     if beyond is not None:
-        others = [other for other in ("rad", "deg", "percent") if other != given and _allows(own, extremes, other)]
+        others = [other for other in get_args(Unit) if other != given and _allows(own, extremes, other)]
         hint = f"--unit {others[0]} would fit" if others else "check --unit and --joints"
         raise UserError(f"in {given}, {beyond}; {hint}")
-    limits = f"the limits of {task.arm.robot.name}" if task.arm.robot else ""
-    said = [] if unit else [f"the joints are taken as radians, which {limits} allow"]
-    return [_converted(item, given, own) for item in recordings], said
+    name = task.arm.robot.name if task.arm.robot else ""
+    said = [] if unit else [f"the joints are taken as radians, which the limits of {name} allow"]
+    return [to_radians(item, given, limits) for item in recordings], said
 
 
-def _converted(values: np.ndarray, unit: str, own: Sequence[Moved]) -> np.ndarray:
-    """Values [T, dimensions] of a unit in radians."""
-    if unit == "deg":
-        return np.deg2rad(values)
-    if unit == "percent":
-        low, high = np.array([[item.low, item.high] for item in own]).T
-        if not np.all(np.isfinite(high - low)):
-            raise UserError("percent needs joints that have limits; give --unit rad or deg")
-        return low + (values + 100) / 200 * (high - low)
-    return values
-
-
-def _allows(own: Sequence[Moved], extremes: np.ndarray, unit: str) -> bool:
+def _allows(own: Sequence[Moved], extremes: np.ndarray, unit: Unit) -> bool:
     try:
-        return _beyond(own, _converted(extremes, unit, own)) is None
+        return _beyond(own, to_radians(extremes, unit, [(item.low, item.high) for item in own])) is None
     except UserError:
         return False
 

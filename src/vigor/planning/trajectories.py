@@ -5,7 +5,7 @@ takes as many seconds as were asked for, or as many more as speeds and accelerat
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.motion.robots import Robot
 from vigor.planning import constraints
 from vigor.planning import pacing as paces
 from vigor.planning.constraints import Bounds, Constraints, Margins
@@ -27,6 +28,8 @@ FINE = 40
 """Multiple of the ProMP's steps at which the largest speed and acceleration are looked for."""
 TOLERANCE = 0.02
 """Most radians that a joint may be away from where a movement starts."""
+BEGIN = 0.5
+"""Least seconds for the way there."""
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
 TURN = 0.1
@@ -74,11 +77,39 @@ class Trajectory:
         slowed = f", slowed by {self.slowed_by}" if self.slowed_by else ""
         return f"Trajectory({len(self.times)} samples, {self.seconds:.2f} s, {len(self.joints)} joints{slowed})"
 
-    def save(self, path: str | Path) -> None:
-        """Write a new file: .csv, .json, .yaml (ROS 2), or a rosbag2 folder for a path without ending."""
+    def save(self, path: str | Path, format: Any = None) -> None:
+        """Write a new file: .csv, .json, .yaml (ROS 2), or a rosbag2 folder for a path without ending.
+
+        format: csv, json, ros2, mcap or lerobot, if the ending does not say it.
+        """
         from vigor.planning import export
 
-        export.write(Path(path), self)
+        export.write(Path(path), self, format)
+
+    def begun_at(self, pose: Sequence[float], robot: Robot | None) -> "Trajectory":
+        """The same after a short way from a pose [joint] nearby, from rest to rest and within the robot's limits.
+
+        For controllers that jump to the first sample. What is farther away than a start may be is refused.
+        """
+        start, step = self.positions[0], self.times[1] - self.times[0]
+        _check_start(self.joints, start, np.asarray(pose, float))
+        way = start - np.asarray(pose, float)
+        seconds = BEGIN
+        if robot is not None:  # The largest speed and acceleration of a smooth step.
+            velocity, acceleration = paces.check_limits(robot)
+            needs = 1.5 * np.abs(way) / velocity, np.sqrt(6 * np.abs(way) / acceleration)
+            seconds = max(BEGIN, float(np.max(needs)))
+        count = int(np.ceil(seconds / step))
+        share, seconds = np.linspace(0.0, 1.0, count + 1)[:-1, None], count * step
+        way = way[None]
+        return replace(
+            self,
+            times=np.concatenate([np.arange(count) * step, self.times + seconds]),
+            positions=np.concatenate([np.asarray(pose) + (3 * share**2 - 2 * share**3) * way, self.positions]),
+            velocities=np.concatenate([6 * (share - share**2) * way / seconds, self.velocities]),
+            accelerations=np.concatenate([(6 - 12 * share) * way / seconds**2, self.accelerations]),
+            points=np.concatenate([np.repeat(self.points[:1], count, axis=0), self.points]),
+        )
 
 
 class Moments(NamedTuple):

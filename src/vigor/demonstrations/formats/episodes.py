@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from vigor.basics.errors import UserError, near_misses
+from vigor.motion.units import Unit
 
 Format = Literal["lerobot", "rosbag", "robomimic", "csv", "npz", "published", "published-raw"]
-Unit = Literal["rad", "deg", "percent"]
 Place = Literal["end", "gripper"]
 MOST = 5 * 10**7
 """Most numbers of a file that are read: 400 MB."""
