@@ -8,7 +8,7 @@ from tyro.conf import Positional, arg, subcommand
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun
+from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun, load_demonstrations
 from vigor.demonstrations.formats.episodes import Reading
 
 
@@ -99,7 +99,7 @@ class Check:
     def __call__(self, words: list[str]) -> int:
         from vigor.reports.terminal import demonstrations_remarks, demonstrations_table
 
-        task, loaded = _loaded(self.folder, self.task)
+        task, loaded = load_demonstrations(self.folder, self.task)
         demonstrations_table(task, loaded)
         demonstrations_remarks(task, loaded)
         return 0
@@ -123,7 +123,7 @@ class Show:
         path = self.out or self.folder / "demonstrations.png"
         if path.suffix != ".png" or path.is_dir():
             raise UserError(f"--out must be a .png file, not {path}")
-        task, loaded = _loaded(self.folder, self.task)
+        task, loaded = load_demonstrations(self.folder, self.task)
         joints = dataset.trajectories(task, loaded)
         figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
         print(path)
@@ -131,18 +131,6 @@ class Show:
             figures.save(fits.figure(task, loaded), path.with_stem(f"{path.stem}_fits"))
             print(path.with_stem(f"{path.stem}_fits"))
         return 0
-
-
-def _loaded(folder: Path, reference: str | None) -> tuple[Any, Any]:
-    """Task and demonstrations of a folder."""
-    from vigor.demonstrations.dataset import Demonstrations
-    from vigor.tasks import TASKS, load_task
-
-    name = reference or Demonstrations.load(folder).task
-    if name not in TASKS and reference is None:
-        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
-    task = load_task(name)
-    return task, Demonstrations.load(folder, task)
 
 
 Action = Annotated[
