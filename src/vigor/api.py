@@ -16,8 +16,9 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.demonstrations import dataset, importers
+from vigor.demonstrations import dataset, importers, splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import recognition
 from vigor.demonstrations.formats.episodes import Reading
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
@@ -174,8 +175,12 @@ def train(
     _check_own(task)
     given = demonstrations if isinstance(demonstrations, Demonstrations) else None
     place = None if demonstrations is None or given is not None else Path(str(demonstrations)).resolve()
+    each = task.source.per_context if demos_per_context is None else demos_per_context
     if place is not None:
-        given = importers.load(task, place, reading, print if progress else lambda sentence: None)
+        say = print if progress else lambda sentence: None
+        given = importers.load(task, place, reading, say)
+        if not recognition.is_own(place) and (train_contexts, each) == (6, task.source.per_context):
+            train_contexts, each = splits.suited(given, train_contexts, each, say)
     settings = presets.preset(task, preset, method) if settings is None else settings
     setup = Setup(
         task=task.origin or task.name,
@@ -184,7 +189,7 @@ def train(
         seed=seed,
         train_contexts=train_contexts,
         test_contexts=_test_contexts(test_contexts),
-        demos_per_context=task.source.per_context if demos_per_context is None else demos_per_context,
+        demos_per_context=each,
         descriptors=descriptors,
         raw=raw,
         settings=with_values(presets.seen_through(descriptors, settings), **changes),
