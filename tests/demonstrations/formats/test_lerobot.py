@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from recorded import POINTED, fixed, gripped, lerobot
+from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations import importers
-from vigor.demonstrations.formats import episodes as bounds
 from vigor.demonstrations.formats import lerobot as format
 from vigor.demonstrations.formats.episodes import Reading
 
@@ -37,9 +37,9 @@ def test_fifty_episodes_of_either_version_are_read(tmp_path: Path, version: str,
 def test_two_hundred_episodes_are_imported_within_five_seconds(tmp_path: Path):
     for version in ("v3.0", "v2.1"):
         lerobot(tmp_path / version, version, episodes=200, steps=150)
-        begun = time.perf_counter()
+        begun = time.process_time()  # Whatever else the machine does.
         made = importers.import_demonstrations(POINTED, tmp_path / version, Reading())
-        assert time.perf_counter() - begun < 5
+        assert time.process_time() - begun < 5
         assert len(made) == 200
         assert len(made.contexts) == 100
 
@@ -160,7 +160,7 @@ def test_damaged_bytes_never_cause_anything_but_a_sentence(tmp_path: Path):
 
 def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(tmp_path: Path, monkeypatch):
     lerobot(tmp_path / "set")
-    monkeypatch.setattr(bounds, "MOST", 10**5)
+    monkeypatch.setattr(files, "MOST", 10**5)
     rows = 10**6
     table = pa.table(
         {
@@ -181,5 +181,5 @@ def test_pictures_are_not_read(tmp_path: Path, monkeypatch):
     for file in (tmp_path / "set" / "data").glob("*/*.parquet"):
         table = pq.read_table(file)
         pq.write_table(table.append_column("observation.images.top", pa.array([b"0" * 10**5] * len(table))), file)
-    monkeypatch.setattr(bounds, "MOST", 5000)
+    monkeypatch.setattr(files, "MOST", 5000)
     assert len(format.read(tmp_path / "set", Reading()).episodes) == 4

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from recorded import POINTED, gripped, robomimic
+from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations import importers
-from vigor.demonstrations.formats import episodes as bounds
 from vigor.demonstrations.formats import robomimic as format
 from vigor.demonstrations.formats.episodes import Reading
 
@@ -110,7 +110,7 @@ def test_a_small_file_with_much_in_it_is_refused_before_it_is_read(tmp_path: Pat
 
     path = spoil(tmp_path / "set.hdf5", swell)
     assert path.stat().st_size < 10**6
-    with pytest.raises(UserError, match=f"at most {bounds.MOST:,} can be read"):
+    with pytest.raises(UserError, match=f"at most {files.MOST:,} can be read"):
         format.read(path, Reading())
 
 

@@ -8,13 +8,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from vigor.basics import files
 from vigor.basics.errors import UserError, near_misses
 from vigor.motion.units import Unit
 
 Format = Literal["lerobot", "rosbag", "robomimic", "csv", "npz", "published", "published-raw"]
 Place = Literal["end", "gripper"]
-MOST = 5 * 10**7
-"""Most numbers of a file that are read: 400 MB."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +158,8 @@ def numbered(count: int) -> tuple[str, ...]:
 
 def check_count(path: Path, count: int) -> None:
     """Refuse a file that holds more numbers than can be read."""
-    if count > MOST:
-        raise UserError(f"{path} holds {count:,} numbers; at most {MOST:,} can be read")
+    if count > files.MOST:
+        raise UserError(f"{path} holds {count:,} numbers; at most {files.MOST:,} can be read")
 
 
 def damaged(path: Path, what: str, error: Exception) -> UserError:

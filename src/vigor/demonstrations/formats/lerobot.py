@@ -15,6 +15,8 @@ KEYS = ("observation.state", "action")
 ENVIRONMENT = "observation.environment_state"
 PARTS = 10**4
 """Most parquet files of a data set."""
+INFO = 2**24
+"""Most bytes of its description."""
 
 
 def read(path: Path, reading: Reading) -> Episodes:
@@ -23,6 +25,7 @@ def read(path: Path, reading: Reading) -> Episodes:
     All parquet files are read, and their rows put in order: what the files are called and how episodes are spread over
     them, in which versions differ, says nothing more.
     """
+    files.check_plain(path / "meta" / "info.json", INFO)
     info = files.read_json(path / "meta" / "info.json")
     version, features = _checked(path, info)
     key = reading.key or next((key for key in KEYS if key in features), KEYS[0])
