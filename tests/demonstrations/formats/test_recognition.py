@@ -25,6 +25,8 @@ def test_formats_are_recognised_whatever_they_are_called(tmp_path: Path):
     np.savez(tmp_path / "d.npz", contexts=np.zeros((1, 2)))
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "contexts.csv").write_text("1,0\n")
+    (tmp_path / "human").mkdir()
+    (tmp_path / "human" / "results.csv").write_text("a,b\n")
     (tmp_path / "human" / "environments" / "pointed" / "promp_fits").mkdir(parents=True)
     np.savez(tmp_path / "human" / "environments" / "pointed" / "promp_fits" / "promp_weights.npz", np.zeros(1))
     found = {

@@ -61,11 +61,11 @@ def _of_folder(task: Task, path: Path) -> Format | None:
         return "lerobot"
     if rosbag.bags(path):
         return "rosbag"
-    if (path / "contexts.csv").exists() or any(file.suffix.lower() in tables.ENDINGS for file in path.iterdir()):
+    if (path / "contexts.csv").exists():
         return "csv"
     if published.folder_of(task, path) is not None:
         return "published"
-    return None
+    return "csv" if tables.recordings(path) else None
 
 
 def read(path: Path, format: Format, reading: Reading) -> Episodes:

@@ -27,7 +27,7 @@ def read_csv(path: Path, reading: Reading) -> Episodes:
     if path.is_file():
         return _episodes(path, [path], None)
     if not (path / "contexts.csv").exists():
-        found = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        found = recordings(path)
         if (path / "demonstrations").exists() or not found:
             files.check_plain(path / "contexts.csv")
         return _episodes(path, found, None)
@@ -38,6 +38,11 @@ def read_csv(path: Path, reading: Reading) -> Episodes:
             f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
         )
     return _episodes(path, found, contexts)
+
+
+def recordings(path: Path) -> list[Path]:
+    """Tables in a folder; other text there may be about them."""
+    return sorted(file for file in path.iterdir() if file.suffix.lower() in (".csv", ".tsv"))
 
 
 def _episodes(path: Path, found: list[Path], contexts: np.ndarray | None) -> Episodes:
