@@ -45,7 +45,7 @@ def test_poses_are_matched_by_name():
 
 
 def test_what_may_be_meant_in_two_ways_is_asked_about():
-    with pytest.raises(UserError, match="it has a, b: give --contexts FILE"):
+    with pytest.raises(UserError, match="it has a, b: give --contexts-file FILE"):
         found(POINTED, [{"a": [1.0, 2], "b": [3.0, 4]}])
     with pytest.raises(UserError, match="has no 'c'; it has a, b"):
         found(POINTED, [{"a": [1.0, 2], "b": [3.0, 4]}], context_keys=("c",))
@@ -55,11 +55,11 @@ def test_what_may_be_meant_in_two_ways_is_asked_about():
 
 def test_a_table_has_a_row_for_every_episode(tmp_path: Path):
     (tmp_path / "two.csv").write_text("x,y\n1,2\n3,4\n")
-    known, of, said = found(POINTED, [{}, {}], contexts=tmp_path / "two.csv")
+    known, of, said = found(POINTED, [{}, {}], contexts_file=tmp_path / "two.csv")
     np.testing.assert_array_equal(known[of], [[1, 2], [3, 4]])
     assert said == f"contexts are from {tmp_path / 'two.csv'}"
     with pytest.raises(UserError, match=r"must hold numbers \[3 episodes, 2\]: x, y; it has \(2, 2\)"):
-        found(POINTED, [{}] * 3, contexts=tmp_path / "two.csv")
+        found(POINTED, [{}] * 3, contexts_file=tmp_path / "two.csv")
 
 
 def test_contexts_are_read_off_the_movement():
@@ -89,4 +89,4 @@ def test_a_gripper_says_where_the_context_is(tmp_path: Path):
         state = gripped(goal, 40 + number % 3)
         np.testing.assert_allclose(context, state[np.argmax(state[:, 2] == 0), :2], atol=1e-6)
     with pytest.raises(UserError, match="give one of these"):
-        Reading(context_from="end", contexts=Path("a.csv"))
+        Reading(context_from="end", contexts_file=Path("a.csv"))

@@ -30,7 +30,7 @@ def moved() -> list[Trajectory]:
 @pytest.mark.parametrize("unit", ["rad", "deg", "percent"])
 def test_what_is_written_comes_back(moved, tmp_path: Path, unit):
     lerobot.write(tmp_path / "set", moved, "reach", unit=unit, limits=PANDA.position)
-    reading = Reading(unit=unit, contexts=tmp_path / "contexts.csv")
+    reading = Reading(unit=unit, contexts_file=tmp_path / "contexts.csv")
     (tmp_path / "contexts.csv").write_text("1,2,3,4,5,6\n" * 2)
     found = importers.recordings(TASK, tmp_path / "set", reading)
     for recording, wanted in zip(found.recordings, moved, strict=True):

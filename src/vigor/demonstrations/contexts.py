@@ -32,8 +32,10 @@ def find(
 
     recordings: [T, dimensions] each, in radians; grippers: [T] each, or None.
     """
-    if reading.contexts is not None:
-        return *_grouped(_of_file(task, reading.contexts, len(recordings))), f"contexts are from {reading.contexts}"
+    if reading.contexts_file is not None:
+        return *_grouped(
+            _of_file(task, reading.contexts_file, len(recordings))
+        ), f"contexts are from {reading.contexts_file}"
     if reading.context_from:
         rows = [
             _off_movement(task, item.name, recording, gripper, reading.context_from)
@@ -74,7 +76,7 @@ def _off_movement(
     if len(points) != task.context_dimension:
         raise UserError(
             f"a context of {task.name} has {task.context_dimension} numbers ({', '.join(task.context_names)}), and "
-            f"{' and '.join(places)} give {len(points)}; give contexts with --contexts FILE"
+            f"{' and '.join(places)} give {len(points)}; give contexts with --contexts-file FILE"
         )
     return points
 
@@ -106,8 +108,8 @@ def _keys(task: Task, episodes: Episodes) -> tuple[str, ...]:
         return (poses[0],)
     has = f"it has {', '.join(around)}" if around else "the file has none"
     raise UserError(
-        f"the context of every episode is missing ({', '.join(task.context_names)}); {has}: give --contexts FILE with "
-        "a row for every episode, --context-keys NAME ..., or --context-from end"
+        f"the context of every episode is missing ({', '.join(task.context_names)}); {has}: give --contexts-file FILE "
+        "with a row for every episode, --context-keys NAME ..., or --context-from end"
     )
 
 

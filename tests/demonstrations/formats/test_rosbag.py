@@ -90,7 +90,7 @@ def test_frames_are_poses_as_well(tmp_path: Path):
     reading = Reading(context_keys=("cube",), episodes=(1,))
     made = importers.import_demonstrations(POINTED, tmp_path / "bag", reading)
     np.testing.assert_allclose(made.contexts, [ENDS[0]], atol=1e-6)
-    with pytest.raises(UserError, match="it has cube, camera: give --contexts FILE"):
+    with pytest.raises(UserError, match="it has cube, camera: give --contexts-file FILE"):
         importers.import_demonstrations(POINTED, tmp_path / "bag", Reading())
 
 
@@ -100,7 +100,9 @@ def test_each_of_several_bags_is_an_episode(tmp_path: Path):
         bag(tmp_path / f"take_{number}", [("/arm", ("x", "y"), times_of(there), there)], storage=STORAGES[number % 2])
     np.savetxt(tmp_path / "goals.csv", ENDS, delimiter=",")
     notes: list[str] = []
-    made = importers.import_demonstrations(POINTED, tmp_path, Reading(contexts=tmp_path / "goals.csv"), notes.append)
+    made = importers.import_demonstrations(
+        POINTED, tmp_path, Reading(contexts_file=tmp_path / "goals.csv"), notes.append
+    )
     assert notes[0].startswith(f"{tmp_path} is 3 rosbag2 recordings with 3 recordings of x, y")
     assert len(made) == 3
     one = importers.recordings(POINTED, tmp_path, Reading(context_from="end", episodes="take_1"))

@@ -40,7 +40,7 @@ class Reading:
     bags."""
     episodes: tuple[str, ...] = ()
     """Episodes that are read, by name or number; by default all."""
-    contexts: Path | None = None
+    contexts_file: Path | None = None
     """Contexts [episode, C] in a .csv or .npy file, a row for every episode that is read."""
     context_keys: tuple[str, ...] = ()
     """What holds the context at the first frame: an observation, topics of poses, or frames of /tf."""
@@ -54,15 +54,15 @@ class Reading:
             value = getattr(self, name)
             words = (value,) if isinstance(value, str | int) else value
             object.__setattr__(self, name, tuple(map(str, words)))
-        if self.contexts is not None:
-            object.__setattr__(self, "contexts", Path(self.contexts))
+        if self.contexts_file is not None:
+            object.__setattr__(self, "contexts_file", Path(self.contexts_file))
         choices = {"format": get_args(Format), "unit": get_args(Unit), "context_from": get_args(Place)}
         for name, known in choices.items():
             value = getattr(self, name)
             for word in value if isinstance(value, tuple) else (value,):
                 if word is not None and word not in known:
                     raise UserError(f"{name} must be one of {', '.join(known)}, not {word!r}")
-        if sum(map(bool, (self.contexts, self.context_keys, self.context_from))) > 1:
+        if sum(map(bool, (self.contexts_file, self.context_keys, self.context_from))) > 1:
             raise UserError("contexts come from a file, from keys, or from the movement; give one of these")
         if self.pause is not None and not self.pause >= 0:
             raise UserError(f"a pause takes 0 seconds or more, not {self.pause}")
