@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vigor.demonstrations.importers import import_demonstrations
+from vigor.demonstrations.formats import published
 from vigor.experiments.suites import REACHERS
 from vigor.motion.promp import rollout
 from vigor.runs.setup import Prepared, Setup, prepare
@@ -39,7 +39,7 @@ def main() -> None:
     found: dict[str, dict[str, dict[str, float]]] = {}
     for name in REACHERS:
         task = load_task(name)
-        shown = import_demonstrations(task, "published", given.path)
+        shown = published.load(task, given.path)
         for words, seeds in SEEDS.items():
             runs = [prepare(Setup(name, seed=seed, demos_per_context=5), task, shown) for seed in seeds]
             best, drawn = np.mean([copied(run) for run in runs], axis=0).tolist()

@@ -17,7 +17,7 @@ import numpy as np
 from speed import REACHERS, batch, compiled_start
 from vigor import __version__
 from vigor.basics.settings import with_values
-from vigor.demonstrations import importers
+from vigor.demonstrations.formats import published
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning import algorithm
@@ -32,7 +32,7 @@ def measure(name: str, path: Path, iterations: int, what: str) -> dict[str, Any]
     """Seconds of compilation and of the iterations after it, and the best component's success on test contexts."""
     task, settings = load_task(name), with_values(preset(name), iterations=iterations)
     iterations = round(WHAT[what] * iterations)
-    shown = importers.import_demonstrations(task, "published", path)
+    shown = published.load(task, path)
     seeds = 10 if what == "ten runs" else 1
     test: Any = 6
     if what == "a thousand contexts":

@@ -23,8 +23,9 @@ import numpy as np
 
 from vigor import __version__
 from vigor.basics.settings import with_values
-from vigor.demonstrations import importers, splits
+from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import published
 from vigor.demonstrations.splits import Split
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
@@ -118,7 +119,7 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     task, settings = load_task(name), preset(name)
     if given.quick:
         settings = with_values(settings, iterations=20)
-    shown = importers.import_demonstrations(task, "published", given.path)
+    shown = published.load(task, given.path)
     drawn = [splits.draw(shown, task, seed, 6, 6, 5) for seed in range(given.seeds)]
     learned, ensembles, seconds = train(task, settings, shown, drawn)
     new = [others(task, shown, split, given.contexts, seed, given.drawn) for seed, split in enumerate(drawn)]

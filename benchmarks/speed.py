@@ -27,9 +27,10 @@ import numpy as np
 from vigor import __version__
 from vigor.basics import batching
 from vigor.basics.settings import with_values
-from vigor.demonstrations import importers, splits
 from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import published
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning import algorithm, density_ratio, mixture, policy_samples, policy_update, problem
@@ -209,9 +210,7 @@ def growth(task: Task, settings: VigorSettings, shown: Demonstrations, quick: bo
 
 def measure(name: str, path: Path | None, seeds: int, quick: bool) -> dict[str, Any]:
     task, settings = load_task(name), preset(name)
-    shown = (
-        recordings.generate(task, seed=0) if path is None else importers.import_demonstrations(task, "published", path)
-    )
+    shown = recordings.generate(task, seed=0) if path is None else published.load(task, path)
     problems, _ = batch(task, shown, 1)
     before = calibration_unit()
     found: dict[str, Any] = {"task": name, "demonstrations": shown.source, "settings": dataclasses.asdict(settings)}

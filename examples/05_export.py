@@ -3,7 +3,7 @@
 Run it with:  python examples/05_export.py [RUN]
 
 RUN is the folder of the run of example 02, with its plan.json. The robot is a table with two axes, described in a URDF
-file. The rosbag needs:  pip install "vigor-skills[export]"
+file. The rosbag needs:  pip install "vigor-skills[ros]"
 """
 
 import sys

@@ -134,11 +134,11 @@ def test_demonstrations_come_from_many_places(tmp_path):
     np.savetxt(tmp_path / "contexts.csv", contexts, delimiter=",")
     for number, recording in enumerate(recordings):
         np.savetxt(tmp_path / "demonstrations" / f"{number}_a.csv", recording, delimiter=",")
-    read = vigor.Demonstrations.import_csv(POINT, tmp_path)
+    read = vigor.Demonstrations.from_files(POINT, tmp_path)
     np.testing.assert_allclose(read.weights, made.weights, atol=1e-9)
     samples, lengths = np.concatenate(recordings), [len(recording) for recording in recordings]
     np.savez(tmp_path / "some.npz", contexts=contexts, context_of=of, samples=samples, lengths=lengths)
-    np.testing.assert_allclose(vigor.Demonstrations.import_npz(POINT, tmp_path / "some.npz").weights, made.weights)
+    np.testing.assert_allclose(vigor.Demonstrations.from_files(POINT, tmp_path / "some.npz").weights, made.weights)
     made.save(tmp_path / "set")
     assert len(vigor.Demonstrations.load(tmp_path / "set", POINT)) == 2
 

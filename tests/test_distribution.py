@@ -54,7 +54,7 @@ def test_the_wheel_says_what_it_is(wheel: Path):
         metadata = email.message_from_bytes(archive.read(name))
         assert any(name.endswith(".dist-info/licenses/LICENSE") for name in archive.namelist())
     assert (metadata["Name"], metadata["Version"]) == (DISTRIBUTION, __version__)
-    assert {"all", "baselines", "benchmark", "export", "sim", "studio"} <= set(metadata.get_all("Provides-Extra"))
+    assert {"all", "baselines", "benchmark", "ros", "sim", "studio"} <= set(metadata.get_all("Provides-Extra"))
 
 
 def test_the_version_is_the_same_wherever_it_is_written():

@@ -16,8 +16,10 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.demonstrations import dataset
+from vigor.demonstrations import dataset, importers, splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import recognition
+from vigor.demonstrations.formats.episodes import Reading
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
@@ -168,29 +170,38 @@ def train(
     out: str | Path | None = None,
     progress: bool = True,
     settings: Any = None,
+    reading: Reading | None = None,
     command: str = "",
     **changes: Any,
 ) -> Run:
     """Learn from demonstrations: a mixture of movements for every training and test context.
 
-    task: a task, its name, or path/to/file.py:NAME; demonstrations: a set, the folder of one, or the task's own;
-    train_contexts, demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out:
-    a new folder for the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of the
-    method, instead of the preset's; command: the words that began the run, if any; changes: single settings by name,
-    for instance iterations=50.
+    task: a task, its name, or path/to/file.py:NAME; demonstrations: a set, the folder of one, recordings that
+    `Demonstrations.from_files` reads, or the task's own; reading: how recordings are read; train_contexts,
+    demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out: a new folder for
+    the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of the method, instead
+    of the preset's; command: the words that began the run, if any; changes: single settings by name, for instance
+    iterations=50.
     """
     task = load_task(task)
     _check_own(task)
     given = demonstrations if isinstance(demonstrations, Demonstrations) else None
+    place = None if demonstrations is None or given is not None else Path(str(demonstrations)).resolve()
+    each = task.source.per_context if demos_per_context is None else demos_per_context
+    if place is not None:
+        say = print if progress else lambda sentence: None
+        given = importers.load(task, place, reading, say)
+        if not recognition.is_own(place) and (train_contexts, each) == (6, task.source.per_context):
+            train_contexts, each = splits.suited(given, train_contexts, each, say)
     settings = presets.preset(task, preset, method) if settings is None else settings
     setup = Setup(
         task=task.origin or task.name,
-        demos=None if demonstrations is None or given is not None else str(Path(str(demonstrations)).resolve()),
+        demos=None if place is None else str(place),
         method=method,
         seed=seed,
         train_contexts=train_contexts,
         test_contexts=_test_contexts(test_contexts),
-        demos_per_context=task.source.per_context if demos_per_context is None else demos_per_context,
+        demos_per_context=each,
         descriptors=descriptors,
         raw=raw,
         settings=with_values(settings, **changes),

@@ -68,11 +68,11 @@ def test_the_velocities_of_demonstrations_solve_their_contexts(shown):
 
 
 def test_published_demonstrations_succeed_step_by_step(published):
-    from vigor.demonstrations import importers
+    from vigor.demonstrations.formats import published as authors
 
     for name in REACHERS:
         task = load_task(environments.NAMES[name])
-        known = importers.import_demonstrations(task, "published", published / "VIGOR")
+        known = authors.load(task, published / "VIGOR")
         acted = velocities(task, demonstrations.trajectories(task, known))
         many = environments.VectorEnvironment(task, len(acted))
         many.reset(options={"context": known.contexts[known.context_of]})

@@ -246,7 +246,7 @@ def test_a_table_may_be_a_numpy_file(tmp_path):
         ("1,inf\n", "row 1, column 2: 'inf' is no finite number"),
         ("1,2\n3,\n", "row 2, column 2: '' is no finite number"),
         ("1,2\n3,1e400\n", "row 2, column 2: '1e400' is no finite number"),
-        ("1,2\n3,9e12\n", "row 2, column 2: '9e12' is no finite number of a sensible size"),
+        ("1,2\n3,9e19\n", "row 2, column 2: '9e19' is no finite number of a sensible size"),
         ("1,2\n3,1_0\n", "row 2, column 2: '1_0' is no finite number"),
         ("1,2\n3,\uff11\n", "row 2, column 2: '\uff11' is no finite number"),
         ("1,2\n3\n", "row 2 has 1 columns where others have 2"),
@@ -268,3 +268,30 @@ def test_a_csv_that_cannot_be_read_is_refused_by_name(tmp_path):
     (tmp_path / "wrong.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match=r"wrong\.csv is not a readable text file"):
         files.read_csv(tmp_path / "wrong.csv")
+
+
+def test_a_table_of_too_many_numbers_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "long.csv").write_text("1,2\n" * 100)
+    assert files.read_csv(tmp_path / "long.csv").shape == (100, 2)
+    monkeypatch.setattr(files, "MOST", 50)
+    with pytest.raises(UserError, match="holds more than the 50 numbers that can be read"):
+        files.read_csv(tmp_path / "long.csv")
+    monkeypatch.setattr(files, "LARGEST", 100)
+    with pytest.raises(UserError, match="can be read"):
+        files.read_csv(tmp_path / "long.csv")
+
+
+@pytest.mark.parametrize("read", [files.read_json, files.read_csv, files.read_array])
+def test_pipes_are_not_opened(tmp_path, read):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe is not a file"):
+        read(tmp_path / "pipe")
+
+
+def test_names_of_columns_are_read(tmp_path):
+    (tmp_path / "named.csv").write_text('# "a"; b ;c\n1,5;2;3\n')
+    names, values = files.read_named(tmp_path / "named.csv")
+    assert names == ("a", "b", "c")
+    np.testing.assert_array_equal(values, [[1.5, 2, 3]])
+    (tmp_path / "bare.txt").write_text("1 2\n3 4\n")
+    assert files.read_named(tmp_path / "bare.txt")[0] is None

@@ -15,6 +15,7 @@ def test_generate_check_and_show(tmp_path, capsys):
     assert "generated with seed 0" in capsys.readouterr().out
     cli.main(["demos", "show", "made", "--task", EXAMPLE_TASK, "--out", "picture.png"])
     assert (tmp_path / "picture.png").stat().st_size > 10_000
+    assert (tmp_path / "picture_fits.png").stat().st_size > 10_000
     for command in ("check", "show"):
         said = refused(capsys, "demos", command, "made")
         assert said == "vigor: made holds demonstrations of gate-and-obstacle; give --task path/to/file.py:NAME"

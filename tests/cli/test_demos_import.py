@@ -1,10 +1,16 @@
 """`vigor demos import` says what is left out, and what would keep more."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from helpers import movement, refused
+from helpers import movement, refused, small
+from recorded import lerobot
 from vigor.cli import main as cli
+from vigor.demonstrations.dataset import Demonstrations
+
+TASK_OF_ROBOT = f"{Path(__file__).parents[1] / 'recorded.py'}:POINTED"
 
 TASK = """
 import numpy as np
@@ -61,3 +67,26 @@ def test_the_bases_that_fit_are_named_where_nothing_is_kept(folder, tmp_path, ca
     assert "none of the 1 recordings solves touch" in said
     assert said.endswith("; with 6 bases instead of 4 1 of 1 would be kept")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_lerobot_data_set_is_imported_and_said(tmp_path, capsys):
+    lerobot(tmp_path / "set", scale=180 / np.pi)
+    words = ["demos", "import", TASK_OF_ROBOT, str(tmp_path / "set"), "--out", str(tmp_path / "out")]
+    said = refused(capsys, *words)
+    assert "where the robot has it from -3 to 3; --unit deg would fit" in said
+    assert not (tmp_path / "out").exists()
+    cli.main([*words, "--unit", "deg", "--episodes", "0", "2", "3"])
+    said = capsys.readouterr().out
+    assert "is a LeRobot data set, v3.0 with 3 recordings of x.pos, y.pos, gripper.pos." in said
+    assert "Contexts are observation.environment_state when an episode begins." in said
+    assert len(Demonstrations.load(tmp_path / "out")) == 3
+
+
+def test_training_takes_a_lerobot_data_set_as_it_is(tmp_path, capsys):
+    ends = lerobot(tmp_path / "set", episodes=30)
+    words = small(test_contexts=1, demos_per_context=2, iterations=2)
+    cli.main(["train", TASK_OF_ROBOT, "--demos", str(tmp_path / "set"), *words, "--out", str(tmp_path / "run")])
+    assert "contexts are observation.environment_state when an episode begins" in capsys.readouterr().out
+    kept = Demonstrations.load(tmp_path / "run" / "demonstrations")
+    assert len(kept) == 30
+    np.testing.assert_allclose(kept.contexts[kept.context_of], ends)

@@ -9,6 +9,9 @@ import pytest
 
 from helpers import refused
 from vigor.cli import main as cli
+from vigor.demonstrations.formats import lerobot
+from vigor.demonstrations.formats.episodes import Reading
+from vigor.planning.plans import Plans
 
 
 @pytest.fixture
@@ -19,13 +22,22 @@ def plan(planned, tmp_path) -> Path:
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("csv", "held_2_1.csv"), ("json", "held_2_1.trajectory.json"), ("ros2", "held_2_1.yaml"), ("mcap", "held_2_1")],
+    [
+        ("csv", "held_2_1.csv"),
+        ("json", "held_2_1.trajectory.json"),
+        ("ros2", "held_2_1.yaml"),
+        ("mcap", "held_2_1"),
+        ("lerobot", "held_2_1_lerobot"),
+    ],
 )
 def test_it_is_written_beside_the_plan(plan, tmp_path, capsys, kind, name):
     words = ["export", plan, "--format", kind, "--context", 2, "--rate", 10]
     cli.main(list(map(str, words)))
     assert (tmp_path / name).exists()
-    assert f"{tmp_path / name}: 31 samples, 3.00 s; no limits are known, give a --urdf\n" in capsys.readouterr().out
+    assert (
+        f"{tmp_path / name}: 31 samples, 3.00 s; no limits are known, give a --urdf; largest jerk "
+        in capsys.readouterr().out
+    )
     assert f"{name} exists already; choose another place" in refused(capsys, *words)
 
 
@@ -40,11 +52,39 @@ def test_a_run_is_exported_with_the_limits_of_a_urdf(trained, tmp_path, capsys):
     assert table["time"][-1] > 3
 
 
+def test_a_plan_is_an_episode_each_that_begins_where_the_robot_is(planned, tmp_path, capsys):
+    pose = ("0.01", "-0.015")
+    words = ["--context", "0", "--rate", "30", "--start-pose", *pose, "--unit", "deg", "--names", "a.pos", "b.pos"]
+    cli.main(["export", str(planned), "--format", "lerobot", "--out", "set", *words])
+    read = lerobot.read(tmp_path / "set", Reading())
+    assert read.columns == ("a.pos", "b.pos")
+    assert len(read.episodes) == 2
+    for item, solution in zip(read.episodes, (plan.best for plan in Plans.load(planned)), strict=True):
+        np.testing.assert_allclose(np.deg2rad(item.values[0]), [0.01, -0.015], atol=1e-7)
+        moved = solution.trajectory(30).positions
+        np.testing.assert_allclose(np.deg2rad(item.values[-len(moved) :]), moved, atol=1e-6)
+
+
+def test_optimal_pacing_is_faster(trained, tmp_path, capsys):
+    joint = '<joint name="{}" type="continuous"><limit velocity="0.5" effort="1"/></joint>'
+    (tmp_path / "xy.urdf").write_text(f"<robot name='xy'>{joint.format('x')}{joint.format('y')}</robot>")
+    lengths = {}
+    for pacing in ("uniform", "optimal"):
+        words = ["--urdf", "xy.urdf", "--acceleration", "1.0", "--seconds", "0.1", "--pacing", pacing]
+        cli.main(["export", str(trained), "--format", "csv", "--out", f"{pacing}.csv", *words])
+        table = np.genfromtxt(tmp_path / f"{pacing}.csv", delimiter=",", names=True)
+        lengths[pacing] = table["time"][-1]
+        assert np.abs(table["x_velocity"]).max() <= 0.5
+        assert np.abs(table["y_acceleration"]).max() <= 1.0
+    assert lengths["optimal"] < lengths["uniform"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--context", "3"], "--context must be from 1 to 2, not 3"),
-        (["--context", "0"], "--context must be from 1 to 2, not 0"),
+        (["--context", "0"], "belong to --format lerobot"),
+        (["--unit", "deg"], "belong to --format lerobot"),
         (["--solution", "0"], "--solution must be from 1 to 2, not 0"),
         (["--joints", "a"], "--joints and --acceleration belong to a robot that --urdf describes"),
         (["--urdf", "no.urdf"], "no.urdf does not exist"),

@@ -1,6 +1,6 @@
 """`vigor show`: a figure of a plan or of a run's own contexts."""
 
-from helpers import refused
+from helpers import EXAMPLE_TASK, refused
 from vigor.cli import main as cli
 
 
@@ -20,3 +20,15 @@ def test_bad_input_is_one_sentence_and_writes_nothing(planned, tmp_path, capsys)
         assert said in refused(capsys, "show", planned, *words)
     assert "nowhere.json does not exist" in refused(capsys, "show", "nowhere.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_a_plan_and_demonstrations_are_written_for_rerun(planned, trained, tmp_path, capsys):
+    for number, (shown, words) in enumerate(
+        ((planned, []), (trained, []), (trained / "demonstrations", ["--task", EXAMPLE_TASK]))
+    ):
+        path = tmp_path / f"{number}.rrd"
+        cli.main(["show", str(shown), "--rerun", str(path), *words])
+        assert capsys.readouterr().out == f"{path}\n"
+        assert path.read_bytes().startswith(b"RRF2")
+    assert "0.rrd exists already" in refused(capsys, "show", planned, "--rerun", tmp_path / "0.rrd")
+    assert "must be an .rrd file" in refused(capsys, "show", planned, "--rerun", tmp_path / "0.png")

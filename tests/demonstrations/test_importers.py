@@ -3,22 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from helpers import POINT, SHARED, movement
+from helpers import POINT, movement
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import importers
+from vigor.demonstrations.formats.episodes import Reading
 from vigor.demonstrations.importers import LeftOut, Recordings, Remedy
-from vigor.tasks.reachers.panda_reacher import TASK as PANDA
-from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
-from vigor.tasks.task import Judge, Task
-
-PUBLISHED = SHARED / "published" / "VIGOR" / "environments"
-published = pytest.mark.skipif(not PUBLISHED.exists(), reason="the published demonstrations are not here")
+from vigor.tasks.task import Judge
 
 
 def test_imports_csv(tmp_path: Path):
@@ -27,7 +21,7 @@ def test_imports_csv(tmp_path: Path):
     for name, goal in (("0_a", (1.0, 0.0)), ("1_b", (0.0, 1.0)), ("1_c", (0.05, 1.0))):
         lines = [f"{x!r}, {y!r}" for x, y in movement(goal).tolist()]
         (tmp_path / "demonstrations" / f"{name}.csv").write_text("\n".join(["first,second", *lines, ""]))
-    set_ = importers.import_demonstrations(POINT, "csv", tmp_path)
+    set_ = importers.import_demonstrations(POINT, tmp_path, Reading("csv"))
     assert set_.context_of.tolist() == [0, 1, 1]
     assert set_.source == f"imported from {tmp_path.name}"
     np.testing.assert_array_equal(set_.contexts, [[1, 0], [0, 1], [3, 3]])
@@ -42,15 +36,15 @@ def test_says_which_recordings_are_left_out(tmp_path: Path):
     for name, recording in recordings.items():
         np.savetxt(tmp_path / "demonstrations" / name, recording, delimiter=",")
     left_out: list[LeftOut] = []
-    set_ = importers.import_demonstrations(POINT, "csv", tmp_path, left_out.append)
+    set_ = importers.import_demonstrations(POINT, tmp_path, Reading("csv"), report=left_out.append)
     assert set_.source == f"imported from {tmp_path.name}, 1 of 2 recordings kept"
     assert left_out == [LeftOut("1_b.csv", 1, pytest.approx(0.4, abs=0.05))]
     file = tmp_path / "set.npz"
     np.savez(file, contexts=np.eye(2), context_of=[0, 1], trajectories=np.stack([*recordings.values()]))
-    importers.import_demonstrations(POINT, "npz", file, left_out.append)
+    importers.import_demonstrations(POINT, file, Reading(), report=left_out.append)
     assert left_out[1] == replace(left_out[0], name="recording 1")
     # The recording itself misses: no other ProMP would help.
-    assert importers.remedy(POINT, importers.read_npz(file)) is None
+    assert importers.remedy(POINT, importers.recordings(POINT, file, Reading())) is None
 
 
 def touching(joints: np.ndarray, contexts: np.ndarray) -> np.ndarray:
@@ -101,7 +95,7 @@ def test_refuses_wrong_csv(tmp_path: Path, file: str, text: str | bytes | None, 
     else:
         (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(UserError, match=says):
-        importers.import_demonstrations(POINT, "csv", tmp_path)
+        importers.import_demonstrations(POINT, tmp_path, Reading("csv"))
 
 
 def test_imports_npz(tmp_path: Path):
@@ -116,7 +110,7 @@ def test_imports_npz(tmp_path: Path):
         lengths=np.array([40, 44]),
     )
     for name in ("equal.npz", "lengths.npz"):
-        set_ = importers.import_demonstrations(POINT, "npz", tmp_path / name)
+        set_ = importers.import_demonstrations(POINT, tmp_path / name, Reading("npz"))
         assert set_.context_of.tolist() == [1, 0]
         np.testing.assert_allclose(demos.trajectories(POINT, set_)[:, -1], contexts[[1, 0]], atol=0.05)
 
@@ -124,77 +118,11 @@ def test_imports_npz(tmp_path: Path):
 def test_refuses_wrong_npz(tmp_path: Path):
     np.savez(tmp_path / "few.npz", contexts=np.zeros((1, 2)))
     with pytest.raises(UserError, match="must hold contexts, context_of"):
-        importers.import_demonstrations(POINT, "npz", tmp_path / "few.npz")
+        importers.import_demonstrations(POINT, tmp_path / "few.npz", Reading("npz"))
     np.savez(tmp_path / "flat.npz", contexts=np.zeros((1, 2)), context_of=np.array([0]), trajectories=np.zeros((5, 2)))
     with pytest.raises(UserError, match=r"flat\.npz: the trajectories must have 3 axes"):
-        importers.import_demonstrations(POINT, "npz", tmp_path / "flat.npz")
+        importers.import_demonstrations(POINT, tmp_path / "flat.npz", Reading("npz"))
     with pytest.raises(UserError, match="does not exist"):
-        importers.import_demonstrations(POINT, "npz", tmp_path / "none.npz")
-    with pytest.raises(UserError, match="no format 'mat'"):
-        importers.import_demonstrations(POINT, "mat", tmp_path)
-
-
-@published
-@pytest.mark.parametrize("task", [PLANAR, PANDA], ids=lambda task: task.name)
-def test_published_demonstrations_succeed_and_look_as_published(task: Task):
-    folder = PUBLISHED / task.name.replace("-", "_") / "promp_fits"
-    set_ = importers.import_demonstrations(task, "published", SHARED)
-    descriptors = np.load(folder / "geometric.npz")["arr_0"]
-    assert set_.recordings is None
-    assert "human" in set_.source
-    np.testing.assert_array_equal(np.bincount(set_.context_of), [10] * len(descriptors))
-    np.testing.assert_array_equal(set_.contexts, np.load(folder / "contexts.npy").reshape(len(set_.contexts), -1))
-    movements, contexts = demos.trajectories(task, set_), set_.contexts[set_.context_of]
-    assert np.all(task.distances(movements, contexts) == 0)
-    described = jax.vmap(task.describe)(jnp.asarray(movements), jnp.asarray(contexts))
-    np.testing.assert_allclose(described, descriptors.reshape(described.shape), rtol=1e-4, atol=1e-5)
-
-
-@published
-def test_published_panda_end_effector():
-    folder = PUBLISHED / "panda_reacher" / "promp_fits"
-    set_ = importers.import_published(PANDA, PUBLISHED)
-    movements = demos.trajectories(PANDA, set_)
-    effector = np.asarray(PANDA.kinematics(jnp.asarray(movements)))[..., -1, :]
-    np.testing.assert_allclose(effector, np.load(folder / "cartesian.npz")["arr_0"].reshape(effector.shape), atol=2e-6)
-    np.testing.assert_allclose(movements, np.load(folder / "joint.npz")["arr_0"].reshape(movements.shape), atol=2e-6)
-    np.testing.assert_allclose(PANDA.promp.start, np.load(folder / "start_position.npy"), atol=1e-8)
-
-
-@published
-def test_published_recordings():
-    raw = importers.import_demonstrations(PLANAR, "published-raw", PUBLISHED.parent)
-    fitted = importers.import_demonstrations(PLANAR, "published", PUBLISHED / "planar_reacher" / "promp_fits")
-    assert len(raw.weights) == len(raw.recordings or ()) == 120
-    samples = np.load(PUBLISHED / "planar_reacher" / "raw_demonstrations" / "samples.npz")["arr_0"]
-    movements = demos.trajectories(PLANAR, raw, raw=True)
-    np.testing.assert_array_equal(movements, samples.reshape(movements.shape))
-    assert np.all(PLANAR.distances(movements, raw.contexts[raw.context_of]) == 0)
-    # Where a recording was published with its fit, fitting it again gives the published weights.
-    apart = np.abs(raw.weights[:, None] - fitted.weights[None]).max(axis=-1)
-    apart[raw.context_of[:, None] != fitted.context_of] = np.inf
-    assert np.sum(apart.min(axis=1) < 1e-12) == 47
-    with pytest.raises(UserError, match="published no recordings of panda-reacher"):
-        importers.import_demonstrations(PANDA, "published-raw", PUBLISHED)
-
-
-def test_refuses_what_is_not_the_published_layout(tmp_path: Path):
-    with pytest.raises(UserError, match="holds no published demonstrations of planar-reacher"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
-    folder = tmp_path / "environments" / "planar_reacher" / "promp_fits"
-    folder.mkdir(parents=True)
-    np.savez(folder / "promp_weights.npz", np.zeros((2, 3, 25)))
-    with pytest.raises(UserError, match=r"contexts\.npy does not exist"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
-    np.save(folder / "contexts.npy", np.zeros(()))
-    with pytest.raises(UserError, match="the contexts must have 2 axes"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
-    np.save(folder / "contexts.npy", np.zeros((1, 4)))
-    with pytest.raises(UserError, match=r"promp_weights.npz: .* published layout"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
-    np.save(folder / "contexts.npy", np.zeros((2, 3)))
-    with pytest.raises(UserError, match="3 numbers where planar-reacher has 4"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
-    np.savez(folder / "promp_weights.npz", np.zeros((2, 75)))
-    with pytest.raises(UserError, match="demonstrations must have 3 axes"):
-        importers.import_demonstrations(PLANAR, "published", tmp_path)
+        importers.import_demonstrations(POINT, tmp_path / "none.npz", Reading("npz"))
+    with pytest.raises(UserError, match=r"format must be one of lerobot, .*, not 'mat'"):
+        Reading("mat")

@@ -91,3 +91,13 @@ def test_contexts_are_drawn_evenly_from_the_groups_of_a_task():
     for seed in range(5):
         split = splits.draw(many(), grouped, seed, 4, 4, 2)
         assert np.sum(split.train_contexts[:, 0] <= 1) == 2
+
+
+def test_what_was_recorded_for_no_run_is_learned_from_as_it_is():
+    said: list[str] = []
+    assert splits.suited(many(), 6, 5, said.append) == (6, 5)
+    assert not said
+    assert splits.suited(many(), 6, 6, said.append) == (8, 5)
+    assert said == ["8 contexts with 5 of their demonstrations are learned from, as the recordings have them"]
+    alone = Demonstrations("point", np.arange(80.0).reshape(40, 2), np.arange(40), np.zeros((40, 8)), None, "test")
+    assert splits.suited(alone, 6, 5, said.append) == (30, 1)

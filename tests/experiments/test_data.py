@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from vigor.basics.errors import UserError
-from vigor.demonstrations import importers
 from vigor.demonstrations import preprocessing as recordings
+from vigor.demonstrations.formats import published
 from vigor.experiments.data import Data
 from vigor.tasks import load_task
 
@@ -20,7 +20,7 @@ def generated():
 
 def test_demonstrations_in_the_folder_count_where_another_machine_rounds_otherwise(monkeypatch, tmp_path, generated):
     read = [generated]
-    monkeypatch.setattr(importers, "import_demonstrations", lambda *_: read[0])
+    monkeypatch.setattr(published, "load", lambda *_, **__: read[0])
     first = Data(tmp_path, Path("published"))
     first.of("planar-reacher")
     first.save()

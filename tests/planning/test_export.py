@@ -10,6 +10,8 @@ from rosbags.highlevel import AnyReader
 from ruamel.yaml import YAML
 
 from vigor.basics.errors import UserError
+from vigor.demonstrations.formats import rosbag
+from vigor.demonstrations.formats.episodes import Reading
 from vigor.motion.panda import PANDA
 from vigor.planning import export
 from vigor.planning.trajectories import Trajectory
@@ -33,9 +35,13 @@ def test_a_rosbag_holds_the_numbers_of_the_csv(moved, tmp_path):
     export.write(tmp_path / "bag", moved, "mcap")
     table = numbers_of(tmp_path / "moved.csv")
     with AnyReader([tmp_path / "bag"]) as bag:
-        ((connection, _, raw),) = bag.messages()
-        message = bag.deserialize(raw, connection.msgtype)
-    assert connection.msgtype == "trajectory_msgs/msg/JointTrajectory"
+        found = [(item.topic, time, bag.deserialize(raw, item.msgtype)) for item, time, raw in bag.messages()]
+        kinds = {item.topic: item.msgtype for item in bag.connections}
+    assert kinds == dict(zip(export.TOPICS, (export.TYPE, export.STATE), strict=True))
+    (message,) = (content for topic, _, content in found if topic == "/joint_trajectory")
+    states = [(time, content) for topic, time, content in found if topic == "/planned_joint_states"]
+    np.testing.assert_array_equal([content.position for _, content in states], moved.positions)
+    np.testing.assert_allclose([1e-9 * time for time, _ in states], moved.times, atol=1e-9)
     assert message.joint_names == list(PANDA.joints)
     for kind, name in (("positions", ""), ("velocities", "_velocity"), ("accelerations", "_acceleration")):
         rows = np.array([getattr(point, kind) for point in message.points])
@@ -78,7 +84,17 @@ def test_another_ending_is_refused(moved, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kind", ["csv", "json", "ros2", "mcap"])
+def test_a_bag_has_the_topics_that_are_asked_for(moved, tmp_path):
+    export.write(tmp_path / "bag", moved, "mcap", ("/arm/trajectory", "/arm/states"))
+    (item,) = rosbag.read(tmp_path / "bag", Reading(topics="/arm/states", pause=0)).episodes
+    np.testing.assert_array_equal(item.values, moved.positions)
+    for topics in (("/a", "/a"), ("a", "/b"), ("/a b", "/c")):
+        with pytest.raises(UserError, match="a bag needs two topics like"):
+            export.write(tmp_path / "other", moved, "mcap", topics)
+    assert [path.name for path in tmp_path.iterdir()] == ["bag"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "ros2", "mcap", "lerobot"])
 def test_nothing_is_written_over(moved, tmp_path, kind):
     (tmp_path / "there").write_text("mine")
     with pytest.raises(UserError, match="there exists already; choose another place"):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -68,17 +67,6 @@ def test_the_limit_that_slows_a_movement_down_is_named(velocity, acceleration, s
     assert moved.slowed_by == said
     assert (moved.seconds > 2.0) == (said is not None)
     assert len(repr(moved)) < 200
-
-
-def test_the_clock_runs_from_rest_to_rest():
-    with jax.enable_x64(True):
-        share = jnp.linspace(0.0, 1.0, 1001)
-        phase, speed = map(np.asarray, jax.jvp(trajectories.clock, (share,), (jnp.ones_like(share),)))
-    assert phase[0] == 0
-    assert phase[-1] == pytest.approx(1)
-    assert speed[0] == speed[-1] == 0
-    assert np.all(np.diff(phase) >= 0)
-    np.testing.assert_allclose(np.gradient(phase, 1e-3)[1:-1], speed[1:-1], atol=1e-3)
 
 
 def test_the_shape_of_the_movement_is_kept():

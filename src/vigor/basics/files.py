@@ -5,7 +5,10 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +69,30 @@ def write_json(path: Path, value: Any, new: bool = False) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n", new)
 
 
+LARGEST = 2**30
+"""Most bytes of a file that is read into memory, and of what a compressed one unpacks to."""
+MOST = 5 * 10**7
+"""Most numbers of a recording or a table that are read: 400 MB."""
+
+
+def check_plain(path: Path, largest: int = LARGEST) -> None:
+    """Refuse what is no file of a size that can be read: pipes and devices never end, and some archives hardly do."""
+    if not path.is_file():
+        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+    check_size(path, path.stat().st_size, largest)
+
+
+def check_size(path: Path, size: int, largest: int) -> None:
+    """Refuse a file that holds more bytes than can be read."""
+    if size > largest:
+        raise UserError(f"{path} holds {size / 2**20:,.0f} MiB; at most {largest / 2**20:,.0f} MiB can be read")
+
+
 def read_json(path: Path) -> Any:
     """Value of a JSON file whose numbers are all finite."""
+    check_plain(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
     except RecursionError:
         raise UserError(f"{path} is not a readable JSON file: it is nested too deeply") from None
     except (OSError, ValueError) as error:  # The latter also for what is not UTF-8, and for integers of 5,000 digits.
@@ -118,36 +139,57 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def read_csv(path: Path) -> np.ndarray:
-    """Numbers [rows, columns] of a text file; commas, semicolons or tabs between them, names in the first row or none.
+    """Numbers [rows, columns] of a text file: see `read_named`."""
+    return read_named(path)[1]
 
-    Where semicolons separate, a comma may stand for the decimal point.
+
+def read_named(path: Path) -> tuple[tuple[str, ...] | None, np.ndarray]:
+    """Names of the columns of a text file, if its first row has any, and its numbers [rows, columns].
+
+    Between them are commas, semicolons, tabs or spaces. Where it is not commas, these may stand for the decimal point.
     """
+    check_plain(path, LARGEST // 4)
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
+        with path.open(encoding="utf-8-sig") as file:
+            return _named(path, ((number, line) for number, line in enumerate(file, start=1) if line.strip()))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not a readable text file: {error}") from None
-    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
-    if not numbered:
+
+
+def _named(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[str, ...] | None, np.ndarray]:
+    """Names and numbers of lines that are not empty, with their numbers; a row at a time, to need no more memory."""
+    begin = list(islice(lines, 2))
+    if not begin:
         raise UserError(f"{path} is empty; it must hold rows of numbers")
-    mark = next((mark for mark in ";\t" if mark in numbered[-1][1]), ",")
-    rows = [(number, [cell.strip() for cell in line.split(mark)]) for number, line in numbered]
-    if mark == ";":
-        rows = [(number, [cell.replace(",", ".") for cell in cells]) for number, cells in rows]
-    if not any(_NUMBER.fullmatch(cell) for cell in rows[0][1]):
-        rows = rows[1:]
-    if not rows:
+    last = begin[-1][1].strip()
+    mark = next((mark for mark in (";", "\t", ",") if mark in last), None if " " in last else ",")
+
+    def cells_of(line: str) -> list[str]:
+        cells = [cell.strip() for cell in line.strip(" \r\n").split(mark)]
+        return cells if mark == "," else [cell.replace(",", ".") for cell in cells]
+
+    names = None
+    if not any(_NUMBER.fullmatch(cell) for cell in cells_of(begin[0][1])):
+        names = tuple(cell.strip("\"'# \r\n") for cell in begin.pop(0)[1].split(mark))
+    if not begin:
         raise UserError(f"{path} has names and no numbers")
-    for number, cells in rows:
-        if len(cells) != len(rows[0][1]):
-            raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {len(rows[0][1])}")
+    values, width = array("d"), len(cells_of(begin[0][1]))
+    for number, line in chain(begin, lines):
+        cells = cells_of(line)
+        if len(values) > MOST:
+            raise UserError(f"{path} holds more than the {MOST:,} numbers that can be read")
+        if len(cells) != width:
+            raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {width}")
         for column, cell in enumerate(cells, start=1):
-            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
+            # Nanoseconds since 1970 have 19 digits.
+            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e19:
                 raise UserError(
                     f"{path}, row {number}, column {column}: {cell[:40]!r} is no finite number of a sensible size"
                 )
-    return np.array([[float(cell) for cell in cells] for _, cells in rows])
+            values.append(float(cell))
+    if names is not None and len(names) != width:
+        raise UserError(f"{path} has {len(names)} names for {width} columns")
+    return names, np.array(values).reshape(-1, width)
 
 
 def read_table(path: Path) -> np.ndarray:
@@ -156,15 +198,19 @@ def read_table(path: Path) -> np.ndarray:
 
 
 def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
-    if not path.is_file():
-        raise UserError(f"{path} {'is not a file' if path.exists() else 'does not exist'}")
+    check_plain(path)
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                check_size(path, sum(item.file_size for item in archive.infolist()), LARGEST)
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             arrays = loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
             if isinstance(arrays, dict) and not all(isinstance(array, np.ndarray) for array in arrays.values()):
                 raise TypeError("it holds something other than arrays")
             return arrays
+    except UserError:
+        raise
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
         reason = str(error).split(".")[0]
         raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None

@@ -48,3 +48,15 @@ def chosen(plans: Any, context: int, solution: int) -> tuple[Any, Any]:
     if not 1 <= solution <= len(ranked):
         raise UserError(f"--solution must be from 1 to {len(ranked)}, not {solution}")
     return plans[context - 1], ranked[solution - 1]
+
+
+def load_demonstrations(folder: Path, reference: str | None) -> tuple[Any, Any]:
+    """Task and demonstrations of a folder."""
+    from vigor.demonstrations.dataset import Demonstrations
+    from vigor.tasks import TASKS, load_task
+
+    name = reference or Demonstrations.load(folder).task
+    if name not in TASKS and reference is None:
+        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
+    task = load_task(name)
+    return task, Demonstrations.load(folder, task)

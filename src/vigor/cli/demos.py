@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from tyro.conf import Positional, arg, subcommand
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun
+from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun, load_demonstrations
+from vigor.demonstrations.formats.episodes import Reading
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,16 @@ class Generate:
 
 @dataclass(frozen=True)
 class Import:
-    """Read demonstrations of another layout and keep those that succeed as ProMPs."""
+    """Read recordings in any known format, say what was found, and keep those that succeed as ProMPs."""
 
     task: Positional[TaskName]
     """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
     path: Positional[Path]
-    """The authors' repository or a folder in it (published, published-raw), a folder (csv), or a file (npz)."""
-    format: Literal["published", "published-raw", "csv", "npz"]
-    """`published`: the ProMPs of github.com/NiklasFreymuth/VIGOR; `published-raw`: its recordings (planar reacher);
-    `csv`: contexts.csv and demonstrations/CONTEXT_NAME.csv; `npz`: contexts, context_of, trajectories."""
+    """A LeRobot data set; a rosbag2 file, folder, or folder of these; a robomimic .hdf5 file; a folder with .csv files,
+    or one of them; an .npz file; or a clone of github.com/NiklasFreymuth/VIGOR."""
     out: Folder
     """New folder for the demonstrations."""
+    reading: Reading = Reading()
 
     def __call__(self, words: list[str]) -> int:
         from vigor.demonstrations import importers
@@ -60,15 +60,18 @@ class Import:
 
         task = load_task(self.task)
         left_out: list[importers.LeftOut] = []
+        notes: list[str] = []
         try:
-            imported = importers.import_demonstrations(task, self.format, self.path, left_out.append)
+            imported = importers.import_demonstrations(task, self.path, self.reading, notes.append, left_out.append)
         except UserError as error:
             more = self._more(task) if left_out else ""
             raise UserError(f"{error}; {more}" if more else str(error)) from None
         imported.save(self.out)
+        for note in notes:
+            print(f"{note[0].upper()}{note[1:]}.")
         demonstrations_table(task, imported)
         for item in left_out:
-            print(f"{item.name} is left out: its ProMP misses context {item.context} by {item.missed:.3g}")
+            print(item)
         if left_out and (more := self._more(task)):
             print(f"{more[0].upper()}{more[1:]}.")
         return 0
@@ -77,7 +80,7 @@ class Import:
         """Advice on how more recordings would be kept, in words; empty if nothing is known to."""
         from vigor.demonstrations import importers
 
-        found = importers.remedy(task, importers.read(task, self.format, self.path))
+        found = importers.remedy(task, importers.recordings(task, self.path, self.reading))
         if found is None:
             return ""
         kept = f"all {found.count}" if found.kept == found.count > 1 else f"{found.kept} of {found.count}"
@@ -86,7 +89,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Check:
-    """Check a folder with demonstrations and say what is in it."""
+    """Check a folder with demonstrations, and say what is in it, what stands out and what is lacking."""
 
     folder: Positional[Folder]
     """Folder with demonstrations."""
@@ -94,47 +97,40 @@ class Check:
     """Only needed for a task of your own: path/to/file.py:NAME."""
 
     def __call__(self, words: list[str]) -> int:
-        from vigor.reports.terminal import demonstrations_table
+        from vigor.reports.terminal import demonstrations_remarks, demonstrations_table
 
-        demonstrations_table(*_loaded(self.folder, self.task))
+        task, loaded = load_demonstrations(self.folder, self.task)
+        demonstrations_table(task, loaded)
+        demonstrations_remarks(task, loaded)
         return 0
 
 
 @dataclass(frozen=True)
 class Show:
-    """Draw a folder's demonstrations."""
+    """Draw a folder's demonstrations: their paths by context, and recordings against their fits by dimension."""
 
     folder: Positional[Folder]
     """Folder with demonstrations."""
     task: TaskOfRun = None
     """Only needed for a task of your own: path/to/file.py:NAME."""
     out: MaybeFile = None
-    """The picture's file. Default: demonstrations.png in the folder."""
+    """The picture of the paths; that of the fits is beside it. Default: demonstrations.png in the folder."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.demonstrations import dataset
-        from vigor.reports import figures
+        from vigor.reports import figures, fits
 
         path = self.out or self.folder / "demonstrations.png"
         if path.suffix != ".png" or path.is_dir():
             raise UserError(f"--out must be a .png file, not {path}")
-        task, loaded = _loaded(self.folder, self.task)
+        task, loaded = load_demonstrations(self.folder, self.task)
         joints = dataset.trajectories(task, loaded)
         figures.save(figures.demonstrations(task, loaded.contexts, loaded.context_of, joints), path)
         print(path)
+        if loaded.recordings is not None:
+            figures.save(fits.figure(task, loaded), path.with_stem(f"{path.stem}_fits"))
+            print(path.with_stem(f"{path.stem}_fits"))
         return 0
-
-
-def _loaded(folder: Path, reference: str | None) -> tuple[Any, Any]:
-    """Task and demonstrations of a folder."""
-    from vigor.demonstrations.dataset import Demonstrations
-    from vigor.tasks import TASKS, load_task
-
-    name = reference or Demonstrations.load(folder).task
-    if name not in TASKS and reference is None:
-        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
-    task = load_task(name)
-    return task, Demonstrations.load(folder, task)
 
 
 Action = Annotated[

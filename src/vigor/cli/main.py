@@ -79,7 +79,8 @@ def _guarded(words: list[str]) -> int:
 
 
 def _say(sentence: str, code: int = 2) -> int:
-    print(f"vigor: {sentence}", file=sys.stderr)
+    # Names that files bring along may hold codes that terminals obey.
+    print("vigor:", "".join(letter if letter.isprintable() else "?" for letter in sentence), file=sys.stderr)
     return code
 
 

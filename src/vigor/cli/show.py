@@ -1,21 +1,23 @@
 """`vigor show`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from tyro.conf import Positional
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFile, PlanFile, TaskOfRun, chosen, read_plans
+from vigor.cli.arguments import MaybeFile, PlanFile, TaskOfRun, chosen, load_demonstrations, read_plans
 
 
 @dataclass(frozen=True)
 class Show:
-    """Draw the movements of a plan, or film one."""
+    """Draw the movements of a plan, film one, or write all for the viewer Rerun."""
 
     plan: Positional[PlanFile]
-    """A file that `vigor plan` wrote, or the folder of a run for its own contexts."""
+    """A file that `vigor plan` wrote, or the folder of a run for its own contexts; for --rerun also a folder with
+    demonstrations."""
     context: int = 1
     """Number of the plan's context that a film shows, counted from 1."""
     solution: int = 1
@@ -23,6 +25,8 @@ class Show:
     out: MaybeFile = None
     """A .png file for a figure of all contexts, or .mp4 for a film (for tasks that have one). Default: a .png beside
     the plan."""
+    rerun: MaybeFile = None
+    """A new .rrd file for the viewer Rerun: arm, paths and joints of all movements on a time line."""
     task: TaskOfRun = None
     """Task of the plan, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 
@@ -30,6 +34,8 @@ class Show:
         from vigor.reports import figures
 
         use_device("cpu")
+        if self.rerun is not None:
+            return self._write_rerun(self.rerun)
         stem = self.plan / "plan" if self.plan.is_dir() else self.plan
         path = self.out or stem.with_suffix(".png")
         if path.suffix not in (".png", ".mp4") or path.is_dir():
@@ -43,5 +49,25 @@ class Show:
             if task.display.film is None:
                 raise UserError(f"{task.name} has no films; draw a figure with --out F.png")
             task.display.film(path, solution.joints(), np.array(plan.context), plans.constraints.keep_out)
+        print(path)
+        return 0
+
+    def _write_rerun(self, path: Path) -> int:
+        """Write what is to be shown for the viewer."""
+        from vigor.demonstrations import dataset
+        from vigor.planning import display
+        from vigor.reports import viewer
+        from vigor.runs import run
+
+        if path.exists():
+            raise UserError(f"{path} exists already; choose another place")
+        if (self.plan / dataset.HEADER).exists():
+            task, shown = load_demonstrations(self.plan, self.task)
+            viewer.write(path, task, viewer.of_demonstrations(task, shown), task.arm.seconds)
+        else:
+            plans = read_plans(self.plan, self.task)
+            task, folder = plans.load_task(), self.plan / run.DEMONSTRATIONS
+            shown = dataset.load(folder, task) if folder.is_dir() else None
+            viewer.write(path, task, display.scenes(plans, shown), plans.constraints.seconds)
         print(path)
         return 0

@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
 from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, TaskOfRun, read_contexts
+from vigor.demonstrations.formats.episodes import Reading
 from vigor.learning.algorithm import VigorSettings
 from vigor.runs.methods import METHODS, method
 
@@ -24,7 +25,9 @@ class Train:
     method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail"] = "vigor"
     """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
     demos: MaybeFolder = None
-    """Folder with demonstrations (see `vigor demos`). Without it, the task's own: shipped with it, or generated."""
+    """Folder with demonstrations (see `vigor demos`), or recordings in any format that `vigor demos import` reads.
+    Without it, the task's own: shipped with it, or generated."""
+    reading: Reading = Reading()
     preset: Literal["default", "paper"] = "default"
     """Settings to start from; `paper` are those of the paper's appendix E."""
     train_contexts: int = 6
@@ -113,6 +116,7 @@ class Train:
             seed=self.seed,
             out=folder,
             settings=self.settings,
+            reading=self.reading,
             command=shlex.join(["vigor", *words]),
         )
 

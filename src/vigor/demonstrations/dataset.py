@@ -5,7 +5,7 @@ grows is replaced as a whole: its arrays are in a file that the header names.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.basics.settings import with_values
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import resample
 from vigor.tasks.task import Task
@@ -89,18 +90,17 @@ class Demonstrations:
         return preprocessing.preprocess(task, np.asarray(contexts, float), recordings, np.asarray(context_of), source)
 
     @staticmethod
-    def import_csv(task: Task, folder: str | Path) -> "Demonstrations":
-        """A set from a folder with contexts.csv and demonstrations/CONTEXT_NAME.csv."""
+    def from_files(
+        task: Task, path: str | Path, say: Callable[[str], None] = print, **options: Any
+    ) -> "Demonstrations":
+        """A set of recordings in a file or a folder: LeRobot, rosbag2, robomimic, .csv or .npz, which is found out.
+
+        say: called with sentences about it; options: fields of `formats.episodes.Reading`, for instance unit="deg".
+        """
         from vigor.demonstrations import importers
+        from vigor.demonstrations.formats.episodes import Reading
 
-        return importers.import_demonstrations(task, "csv", Path(folder))
-
-    @staticmethod
-    def import_npz(task: Task, file: str | Path) -> "Demonstrations":
-        """A set from an .npz file with contexts, context_of and trajectories."""
-        from vigor.demonstrations import importers
-
-        return importers.import_demonstrations(task, "npz", Path(file))
+        return importers.load(task, Path(path), with_values(Reading(), **options), say)
 
     def save(self, folder: str | Path) -> None:
         """Write the set into a folder of its own."""

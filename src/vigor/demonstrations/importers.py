@@ -1,4 +1,4 @@
-"""Demonstrations in other layouts than the project's own: the authors' repository, csv files, npz files."""
+"""Demonstrations from recordings in any format: read, matched with a task, resampled in time, and fitted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,19 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.demonstrations.dataset import Demonstrations, check_fits, cut, numbers
+from vigor.demonstrations import contexts, dataset, matching, timing
+from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import published, recognition
+from vigor.demonstrations.formats.episodes import Episodes, Reading
 from vigor.demonstrations.preprocessing import preprocess, without_rest
 from vigor.motion.trajectories import resample
 from vigor.tasks.task import Task
 
-FORMATS = ("published", "published-raw", "csv", "npz")
-"""Formats that `import_demonstrations` reads."""
+START = 0.1
+"""Most that a recording may begin away from where a task's movements start, before it is said."""
 
 
 class Recordings(NamedTuple):
-    """Recordings of a task as a file or a folder has them."""
+    """Recordings of a task."""
 
     path: Path
     contexts: np.ndarray
@@ -30,6 +32,8 @@ class Recordings(NamedTuple):
     """[T, dimensions] each"""
     names: Sequence[str]
     """[n]"""
+    notes: Sequence[str] = ()
+    """Sentences about what was found, left out or mended."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class LeftOut:
     """Index of its context."""
     missed: float
     """Distance that the ProMP is from success."""
+
+    def __str__(self) -> str:
+        return f"{self.name} is left out: its ProMP misses context {self.context} by {self.missed:.3g}"
 
 
 @dataclass(frozen=True)
@@ -56,140 +63,115 @@ class Remedy:
 
 
 Report = Callable[[LeftOut], None]
+Say = Callable[[str], None]
 
 
 def _silent(left_out: LeftOut) -> None:
     """Report nothing."""
 
 
-def import_demonstrations(task: Task, format: str, path: Path, report: Report = _silent) -> Demonstrations:
-    """Demonstrations in one of FORMATS: see `import_published`, `read_csv` and `read_npz`.
+def _mute(sentence: str) -> None:
+    """Say nothing."""
 
-    report: called for each recording that is left out.
+
+def load(task: Task, path: Path, reading: Reading | None = None, say: Say = _mute) -> Demonstrations:
+    """A set from its folder, or imported from recordings in any format.
+
+    say: called with sentences about what was found, and about each recording that is left out.
     """
-    if not path.exists():
-        raise UserError(f"{path} does not exist")
-    if format in ("published", "published-raw"):
-        return import_published(task, path, raw=format == "published-raw")
-    return fitted(task, read(task, format, path), report)
+    if recognition.is_own(path) or not path.exists():
+        if reading not in (None, Reading()):
+            raise UserError(f"{path} holds no recordings to be read in some way; leave out the options for these")
+        return dataset.load(path, task)
+    return import_demonstrations(task, path, reading or Reading(), say, lambda item: say(str(item)))
 
 
-def import_published(task: Task, path: Path, raw: bool = False) -> Demonstrations:
-    """The human demonstrations that the paper's authors published, from a clone of their repository.
+def import_demonstrations(
+    task: Task,
+    path: Path,
+    reading: Reading,
+    say: Say = _mute,
+    report: Report = _silent,
+) -> Demonstrations:
+    """Demonstrations in any format that `recognition` knows; the authors' own are sets already.
 
-    raw=False: the published ProMPs, which all succeed, without recordings. raw=True: the published recordings (planar
-    reacher only), which all succeed as they are, with ProMPs fitted to them, of which 43% miss a target by a little.
-    The two are different choices of 10 per context from what was recorded: 47 of the 120 published ProMPs are the fit
-    of a published recording, the recordings of the others were not published. So each is a set of its own.
+    say: called with sentences about what was found; report: called for each recording that is left out.
     """
-    name = task.name.replace("-", "_")
-    above = (path, *path.resolve().parents[:2])
-    below = ("environments", "VIGOR/environments", "published/VIGOR/environments", "")
-    folders = [base / inner / name for base in above for inner in below]
-    folder = next((folder for folder in folders if (folder / "promp_fits" / "promp_weights.npz").exists()), None)
-    if folder is None:
-        raise UserError(
-            f"{path} holds no published demonstrations of {task.name}; clone github.com/NiklasFreymuth/VIGOR"
-        )
-    if raw:
-        if not (folder / "raw_demonstrations").exists():
-            raise UserError(f"the authors published no recordings of {task.name}; import with --format published")
-        source, file, axes, last = folder / "raw_demonstrations", "samples.npz", 4, task.promp.dimensions
-    else:
-        source, file, axes, last = folder / "promp_fits", "promp_weights.npz", 3, task.promp.weights
-    contexts = files.read_array(source / "contexts.npy")
-    movements = files.read_array(source / file)
-    try:
-        if contexts.ndim < 2:
-            raise UserError(f"the contexts must have 2 axes or more; the shape is {contexts.shape}")
-        movements = numbers(movements, axes, "the demonstrations")
-        if movements.shape[-1] != last or len(contexts) < len(movements):
-            raise UserError(
-                "this is not the published layout [context, demonstration, ...]; clone the repository again"
-            )
-        context_of = np.repeat(np.arange(len(movements)), movements.shape[1])
-        movements = movements.reshape(-1, *movements.shape[2:])
-        demonstrations = Demonstrations(
-            task.name,
-            contexts.reshape(len(contexts), -1),
-            context_of,
-            task.promp.fit(movements) if raw else movements,
-            tuple(movements) if raw else None,
-            f"published by the authors of the paper, human{', recordings' if raw else ''}",
-        )
-        check_fits(demonstrations, task)
-    except UserError as error:
-        raise UserError(f"{source / file}: {error}") from None
-    return demonstrations
+    kind = reading.format or recognition.recognise(task, path)
+    if kind in ("published", "published-raw"):
+        return published.load(task, path, raw=kind == "published-raw")
+    found = recordings(task, path, reading)
+    for sentence in found.notes:
+        say(sentence)
+    return fitted(task, found, report)
 
 
-def read(task: Task, format: str, path: Path) -> Recordings:
-    """Recordings of a task in one of the formats that are preprocessed."""
-    if format == "csv":
-        return read_csv(task, path)
-    if format == "npz":
-        return read_npz(path)
-    raise UserError(f"there is no format {format!r} of demonstrations; choose from {', '.join(FORMATS)}")
+def recordings(task: Task, path: Path, reading: Reading) -> Recordings:
+    """Recordings of a file or a folder as those of a task: its joints, in its unit, evenly in time, without pauses."""
+    episodes = recognition.read(path, reading.format or recognition.recognise(task, path), reading)
+    columns = matching.columns(task, episodes, reading)
+    even, of_time = _evenly(episodes)
+    joints, of_unit = matching.in_radians(task, [values[:, columns.joints] for values in even], reading.unit)
+    joints, of_pauses = _without_pauses(joints)
+    grippers = [None if columns.gripper is None else values[:, columns.gripper] for values in even]
+    known, context_of, of_contexts = contexts.find(task, episodes, joints, grippers, reading)
+    notes = [f"{path} is {episodes.format} with {len(even)} recordings of {', '.join(episodes.columns)}"]
+    notes += [*episodes.notes, *columns.notes, *of_unit, of_contexts, *of_time, *of_pauses, *_start(task, joints)]
+    return Recordings(path, known, context_of, joints, [item.name for item in episodes.episodes], tuple(notes))
 
 
-def read_csv(task: Task, path: Path) -> Recordings:
-    """Recordings from a folder of comma-separated files.
+def _evenly(episodes: Episodes) -> tuple[list[np.ndarray], list[str]]:
+    """Values [T, column] of every episode at even times, and sentences about stamps that are not."""
+    even, mended, uneven = [], 0, 0
+    for item in episodes.episodes:
+        values = item.values
+        if item.times is not None:
+            times, wrong = timing.increasing(item.times)
+            values = timing.evenly(times, values)
+            mended, uneven = mended + wrong, uneven + (values is not item.values)
+        even.append(values)
+    said = [f"{mended} time stamps do not increase; these steps are taken to be as long as others"] if mended else []
+    if uneven:
+        said.append(f"{uneven} of {len(even)} recordings are resampled by their uneven time stamps")
+    return even, said
 
-    contexts.csv has a row for every context. demonstrations/<context>_<anything>.csv is one recording: a row a step, a
-    column a joint; <context> is the row in contexts.csv, counted from 0. Each file may begin with a row of names.
+
+def _without_pauses(joints: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[str]]:
+    """Recordings [T, dimensions] without a pause at the end, and sentences about pauses at either end.
+
+    Those at the begin are dropped when they are fitted.
     """
-    recordings, context_of, names = [], [], []
-    contexts = files.read_csv(path / "contexts.csv")
-    for file in sorted((path / "demonstrations").glob("*.csv")):
-        index = file.stem.split("_")[0]
-        if not (index.isascii() and index.isdigit()):
-            raise UserError(f"{file} must begin with the number of its context, for instance 0_first.csv")
-        if int(index) >= len(contexts):
-            raise UserError(f"{file} names context {index}, but contexts.csv has {len(contexts)}, counted from 0")
-        recordings.append(files.read_csv(file))
-        if recordings[-1].shape[1] != task.promp.dimensions:
-            columns = recordings[-1].shape[1]
-            raise UserError(f"{file} has {columns} columns where {task.name} moves {task.promp.dimensions} joints")
-        if len(recordings[-1]) < 2:
-            raise UserError(f"{file} must have at least 2 steps")
-        context_of.append(int(index))
-        names.append(file.name)
-    if not recordings:
-        raise UserError(
-            f"{path / 'demonstrations'} holds no .csv files named CONTEXT_NAME.csv, for instance 0_first.csv"
-        )
-    return Recordings(path, contexts, np.array(context_of, np.int64), recordings, names)
+    moving = [item[: timing.begin_of_rest(item) + 1] for item in joints]
+    begins = [1 - len(without_rest(item)) / len(item) for item in moving]
+    ends = [1 - len(moved) / len(item) for item, moved in zip(joints, moving, strict=True)]
+    return moving, [
+        f"{sum(part > least for part in parts)} recordings {word} a pause of up to {max(parts):.0%} of their length, "
+        "which is dropped"
+        for word, parts, least in (("begin with", begins, timing.LONG), ("end in", ends, 0.0))
+        if max(parts) > least
+    ]
 
 
-def read_npz(path: Path) -> Recordings:
-    """Recordings from an .npz file.
-
-    contexts [m, C], context_of [n], and either trajectories [n, T, dimensions] or, for recordings of different lengths,
-    samples [sum of lengths, dimensions] and lengths [n].
-    """
-    arrays = files.read_arrays(path)
-    if not {"contexts", "context_of"} <= set(arrays) or not {"trajectories", "samples"} & set(arrays):
-        raise UserError(f"{path} must hold contexts, context_of, and trajectories or samples with lengths")
-    try:
-        if "trajectories" in arrays:
-            recordings = tuple(numbers(arrays["trajectories"], 3, "the trajectories"))
-        else:
-            recordings = cut(arrays["samples"], arrays.get("lengths"))
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
-    names = [f"recording {number}" for number in range(len(recordings))]
-    return Recordings(path, arrays["contexts"], arrays["context_of"], recordings, names)
+def _start(task: Task, joints: Sequence[np.ndarray]) -> list[str]:
+    """A sentence about recordings [T, dimensions] that begin elsewhere than a task's movements start."""
+    if task.promp.free_start:
+        return []
+    start = np.zeros(task.promp.dimensions) if task.promp.start is None else np.array(task.promp.start)
+    away = [float(np.max(np.abs(item[0] - start))) for item in joints]
+    if max(away) <= START:
+        return []
+    return [f"recordings begin up to {max(away):.2g} away from where {task.name} starts, and fits begin there"]
 
 
 def fitted(task: Task, recordings: Recordings, report: Report = _silent) -> Demonstrations:
     """Demonstrations of recordings: see `preprocess`. report: called for each that is left out."""
-    path, contexts, context_of, moving, names = recordings
+    path, known, context_of, moving, names, _ = recordings
 
     def leave_out(number: int, missed: float) -> None:
         report(LeftOut(names[number], int(context_of[number]), missed))
 
     try:
-        return preprocess(task, contexts, moving, context_of, f"imported from {path.name}", leave_out)
+        return preprocess(task, known, moving, context_of, f"imported from {path.name}", leave_out)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
 
@@ -199,9 +181,9 @@ def remedy(task: Task, recordings: Recordings) -> Remedy | None:
 
     A ProMP of few bases rounds off what a recording does quickly, and so may fail where the recording does not.
     """
-    _, contexts, context_of, moving, _ = recordings
+    _, known, context_of, moving, *_ = recordings
     movements = np.stack([resample(without_rest(recording), task.promp.steps) for recording in moving])
-    solving = int(np.sum(task.succeeds(task.distances(movements, contexts[context_of]))))
+    solving = int(np.sum(task.succeeds(task.distances(movements, known[context_of]))))
     best, bases = Remedy(task.promp.bases, _kept(task, recordings), len(moving)), task.promp.bases
     for more in range(bases + 1, 2 * bases + 1):
         if best.kept >= solving:  # Those that fail themselves are not to be kept.

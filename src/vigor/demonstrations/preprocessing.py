@@ -87,11 +87,12 @@ def without_rest(recording: np.ndarray) -> np.ndarray:
 
 def fit(task: Task, recordings: Sequence[np.ndarray], hold: float = HOLD) -> np.ndarray:
     """Weights [n, D] of recordings [T, dimensions] whose last poses are held for a share of their length."""
-    held = [
-        np.pad(recording, ((0, max(1, round(hold * len(recording))) if hold else 0), (0, 0)), "edge")
-        for recording in recordings
-    ]
-    return task.promp.fit(np.stack([resample(recording, FIT_STEPS) for recording in held]))
+    return task.promp.fit(np.stack([resample(held(recording, hold), FIT_STEPS) for recording in recordings]))
+
+
+def held(recording: np.ndarray, hold: float = HOLD) -> np.ndarray:
+    """A recording [T, dimensions] whose last pose is held for a share of its length."""
+    return np.pad(recording, ((0, max(1, round(hold * len(recording))) if hold else 0), (0, 0)), "edge")
 
 
 def distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:

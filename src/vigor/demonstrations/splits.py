@@ -1,5 +1,6 @@
 """Splits: the contexts and demonstrations that a run learns from, and the contexts it is tested on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,9 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import Demonstrations, check_size, numbers
 from vigor.tasks.task import Task
+
+MOST = 30
+"""Most contexts that are learned from unless more are asked for: each takes its time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,20 @@ def largest(demonstrations: Demonstrations) -> tuple[int, int]:
     return max(
         ((int(np.sum(counts >= each)), int(each)) for each in np.unique(counts)), key=lambda pair: pair[0] * pair[1]
     )
+
+
+def suited(demonstrations: Demonstrations, contexts: int, each: int, say: Callable[[str], None]) -> tuple[int, int]:
+    """So many contexts with so many demonstrations of each, or as the set has them if it has fewer, which is said.
+
+    Recordings that nobody planned for a run often have a context of their own.
+    """
+    counts = np.unique(demonstrations.context_of, return_counts=True)[1]
+    if np.sum(counts >= each) >= contexts:
+        return contexts, each
+    most, each = largest(demonstrations)
+    contexts = min(most, MOST)
+    say(f"{contexts} contexts with {each} of their demonstrations are learned from, as the recordings have them")
+    return contexts, each
 
 
 def draw(

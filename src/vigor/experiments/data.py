@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from vigor.demonstrations import dataset as demonstrations
-from vigor.demonstrations import importers
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import published
 from vigor.runs.setup import own_demonstrations
 from vigor.tasks import TASKS, Task, absolute, load_task
 
@@ -66,7 +66,7 @@ class Data:
     def _shown(self, task: Task, kind: str, folder: Path) -> Demonstrations:
         kept = demonstrations.load(folder, task) if (folder / demonstrations.HEADER).exists() else None
         if self.published and kind != "own":
-            read = importers.import_demonstrations(task, kind, self.published)
+            read = published.load(task, self.published, raw=kind == "published-raw")
             # Another machine's fits differ by rounding, and cells are known by their demonstrations: those kept count.
             return kept if kept is not None and demonstrations.alike(kept, read) else read
         return own_demonstrations(task) if kept is None else kept

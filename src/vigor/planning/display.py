@@ -1,4 +1,4 @@
-"""Plans as a figure, as a table in a terminal, and as HTML in a notebook."""
+"""Plans as a figure, as a table in a terminal, as HTML in a notebook, and as scenes for a viewer."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,11 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from rich.table import Table
 
+from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.planning.plans import Plans, Solution
 from vigor.reports import drawing
 from vigor.reports.drawing import FORBIDDEN
 from vigor.reports.figures import PANELS, STEPS, link_points
 from vigor.reports.terminal import ROWS, console
+from vigor.reports.viewer import Movement, Scene, demonstrated
 from vigor.tasks.task import Task
 
 
@@ -64,6 +66,21 @@ def _movements(task: Task, solutions: Sequence[Solution]) -> np.ndarray:
         return np.zeros((0, STEPS, 1, 1))
     weights = jnp.asarray([solution.movement for solution in solutions])
     return link_points(task, np.asarray(task.promp.rollout(weights, STEPS)))
+
+
+def scenes(plans: Plans, shown: Demonstrations | None = None) -> list[Scene]:
+    """Contexts with their solutions, the best first, and with what was demonstrated in them, if given."""
+    task, found = plans.load_task(), []
+    for plan in plans:
+        ranked = [
+            Movement(f"solutions/{rank + 1}", item.joints(STEPS), drawing.colour(rank))
+            for rank, item in enumerate(plan.solutions)
+        ]
+        if shown is not None:
+            same = np.all(np.abs(shown.contexts[shown.context_of] - plan.context) < 1e-5, axis=1)
+            ranked += demonstrated(trajectories(task, shown)[same])
+        found.append(Scene(np.asarray(plan.context), tuple(ranked), plans.constraints.keep_out))
+    return found
 
 
 def print_table(plans: Plans) -> None:

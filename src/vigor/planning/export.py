@@ -1,8 +1,10 @@
-"""Trajectories in files that robots' controllers can read: CSV, JSON, ROS 2."""
+"""Trajectories in files that robots' controllers can read: CSV, JSON, ROS 2, LeRobot."""
 
 import json
+import re
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -11,16 +13,22 @@ import numpy as np
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
+from vigor.planning import lerobot
 from vigor.planning.trajectories import Trajectory
 
-Format = Literal["csv", "json", "ros2", "mcap"]
-ENDINGS: dict[str, str] = {"csv": ".csv", "json": ".json", "ros2": ".yaml", "mcap": ""}
-"""Ending of a file by its format; a rosbag2 folder has none."""
-TOPIC, TYPE = "/joint_trajectory", "trajectory_msgs/msg/JointTrajectory"
+Format = Literal["csv", "json", "ros2", "mcap", "lerobot"]
+ENDINGS: dict[str, str] = {"csv": ".csv", "json": ".json", "ros2": ".yaml", "mcap": "", "lerobot": "_lerobot"}
+"""Ending of a file or a folder by its format; a rosbag2 folder has none."""
+TYPE, STATE = "trajectory_msgs/msg/JointTrajectory", "sensor_msgs/msg/JointState"
+TOPICS = ("/joint_trajectory", "/planned_joint_states")
+"""Topics of a bag: the trajectory as one message, and the joint states of its samples. Not that of the robot's own."""
 
 
-def write(path: Path, trajectory: Trajectory, kind: Format | None = None) -> None:
-    """Write a trajectory as a new file, or for `mcap` a new rosbag2 folder; by default as the path's ending says."""
+def write(path: Path, trajectory: Trajectory, kind: Format | None = None, topics: Sequence[str] = TOPICS) -> None:
+    """Write a trajectory as a new file, or a new folder for `mcap` and `lerobot`; by default as the path's ending says.
+
+    topics: those of a bag.
+    """
     if kind is None:
         kind = next((name for name in get_args(Format) if ENDINGS[name] == path.suffix), None)
     if path.exists():
@@ -33,7 +41,9 @@ def write(path: Path, trajectory: Trajectory, kind: Format | None = None) -> Non
         case "ros2":
             files.write_text(path, as_yaml(message(trajectory)), new=True)
         case "mcap":
-            _write_bag(path, trajectory)
+            _write_bag(path, trajectory, topics)
+        case "lerobot":
+            lerobot.write(path, [trajectory])
         case _:
             raise UserError(
                 f"{path} names no format; end it in .csv, .json or .yaml, or in nothing for a rosbag2 folder"
@@ -87,23 +97,47 @@ def as_yaml(value: dict[str, Any]) -> str:
     return f"{rest}points:\n{points}"
 
 
-def _write_bag(path: Path, trajectory: Trajectory) -> None:
-    """A rosbag2 folder with one message, in an MCAP file; written elsewhere first, then trajectory into its place."""
+def _write_bag(path: Path, trajectory: Trajectory, topics: Sequence[str]) -> None:
+    """A rosbag2 folder in an MCAP file; written elsewhere first, then moved into its place.
+
+    It has the trajectory as one message, and joint states at the times of its samples.
+    """
     try:
         from rosbags.rosbag2 import StoragePlugin, Writer
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
-        raise missing("rosbags are written by a package", "export") from None
+        raise missing("bags are written by the package rosbags", "ros") from None
+    if len(set(topics)) != 2 or not all(re.fullmatch(r"(/[A-Za-z_][A-Za-z0-9_]*)+", topic) for topic in topics):
+        raise UserError(f"a bag needs two topics like {' and '.join(TOPICS)}, not {' and '.join(topics)}")
     store = get_typestore(Stores.ROS2_HUMBLE)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
     try:
         with Writer(folder / path.name, version=9, storage_plugin=StoragePlugin.MCAP) as bag:
-            connection = bag.add_connection(TOPIC, TYPE, typestore=store)
-            bag.write(connection, 0, store.serialize_cdr(_as_message(store.types, trajectory), TYPE))
+            whole, state = (
+                bag.add_connection(topic, kind, typestore=store)
+                for topic, kind in zip(topics, (TYPE, STATE), strict=True)
+            )
+            bag.write(whole, 0, store.serialize_cdr(_as_message(store.types, trajectory), TYPE))
+            for step, time in enumerate(trajectory.times.tolist()):
+                content = store.serialize_cdr(_as_state(store.types, trajectory, step), STATE)
+                bag.write(state, round(time * 1e9), content)
         (folder / path.name).rename(path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _as_state(types: Any, trajectory: Trajectory, step: int) -> Any:
+    """A `sensor_msgs/JointState` of one sample."""
+    sec, nanosec = divmod(round(float(trajectory.times[step]) * 1e9), 10**9)
+    stamp = types["builtin_interfaces/msg/Time"](sec=sec, nanosec=nanosec)
+    return types[STATE](
+        header=types["std_msgs/msg/Header"](stamp=stamp, frame_id=""),
+        name=list(trajectory.joints),
+        position=np.array(trajectory.positions[step], np.float64),
+        velocity=np.array(trajectory.velocities[step], np.float64),
+        effort=np.zeros(0),
+    )
 
 
 def _as_message(types: Any, trajectory: Trajectory) -> Any:

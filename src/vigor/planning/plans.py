@@ -17,6 +17,7 @@ from vigor.motion.promp import rollout
 from vigor.motion.robots import Robot
 from vigor.planning import trajectories
 from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.pacing import Pacing
 from vigor.planning.trajectories import Trajectory
 from vigor.tasks.task import Task
 
@@ -90,11 +91,13 @@ class Solution:
         seconds: float | None = None,
         start_pose: Sequence[float] | None = None,
         robot: Robot | None = None,
+        pacing: Pacing = "uniform",
     ) -> Trajectory:
         """Joints, velocities and accelerations `rate` times a second, slowed down as far as the robot's limits need.
 
         seconds: duration unless a limit needs more; start_pose: [joint], where the robot is now; robot: another one
-        than the plan's. What violates a limit other than speed is refused.
+        than the plan's; pacing: "optimal" slows down only where a limit is hit. What violates a limit other than speed
+        is refused.
         """
         where = self._situation()
         planned = where.constraints
@@ -103,7 +106,7 @@ class Solution:
             planned.seconds if seconds is None else seconds,
             planned.keep_out,
         )
-        return trajectories.trajectory(where.task, self.movement, limits, rate, start_pose)
+        return trajectories.trajectory(where.task, self.movement, limits, rate, start_pose, pacing)
 
     def joints(self, steps: int | None = None) -> np.ndarray:
         """Movement [T, dimensions] as the ProMP makes it, at its own steps unless told otherwise."""

@@ -1,12 +1,11 @@
 """Trajectories for a robot's controller: planned movements over time, sampled, within every limit.
 
-A ProMP knows no time and its movements do not quite end at rest. So the phase runs along a smooth clock: it speeds up
-from rest, runs evenly, and slows down to rest. The clock takes as many seconds as were asked for, or as many more as
-the largest speed and acceleration need.
+A ProMP knows no time and its movements do not quite end at rest. So the phase runs at a pace from rest to rest, that
+takes as many seconds as were asked for, or as many more as speeds and accelerations need: see `pacing`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,19 +17,19 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
 from vigor.planning import constraints
+from vigor.planning import pacing as paces
 from vigor.planning.constraints import Bounds, Constraints, Margins
+from vigor.planning.pacing import Pace, Pacing
 from vigor.tasks.task import Task
 
 Array = jax.Array
 
-RAMP = 0.15
-"""Part of the time in which a movement speeds up, and in which it slows down."""
 FINE = 40
 """Multiple of the ProMP's steps at which the largest speed and acceleration are looked for."""
-SAFETY = 1.001
-"""Duration over the shortest one that holds every limit at those moments: for what lies between them."""
 TOLERANCE = 0.02
 """Most radians that a joint may be away from where a movement starts."""
+BEGIN = 0.5
+"""Least seconds for the way there."""
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
 TURN = 0.1
@@ -69,36 +68,58 @@ class Trajectory:
         """Duration."""
         return float(self.times[-1])
 
+    @property
+    def jerk(self) -> np.ndarray:
+        """[joint]: largest change of the acceleration from one sample to the next, by the time between them."""
+        return np.max(np.abs(np.diff(self.accelerations, axis=0)), axis=0) / (self.times[1] - self.times[0])
+
     def __repr__(self) -> str:
         slowed = f", slowed by {self.slowed_by}" if self.slowed_by else ""
         return f"Trajectory({len(self.times)} samples, {self.seconds:.2f} s, {len(self.joints)} joints{slowed})"
 
-    def save(self, path: str | Path) -> None:
-        """Write a new file: .csv, .json, .yaml (ROS 2), or a rosbag2 folder for a path without ending."""
+    def save(self, path: str | Path, format: Any = None) -> None:
+        """Write a new file: .csv, .json, .yaml (ROS 2), or a rosbag2 folder for a path without ending.
+
+        format: csv, json, ros2, mcap or lerobot, if the ending does not say it.
+        """
         from vigor.planning import export
 
-        export.write(Path(path), self)
+        export.write(Path(path), self, format)
 
+    def begun_at(self, pose: Sequence[float], robot: Robot | None) -> "Trajectory":
+        """The same after a short way from a pose [joint] nearby, from rest to rest and within the robot's limits.
 
-def clock(share: Array) -> Array:
-    """Phase at a share of the time, both from 0 to 1: its speed rises like a smooth step, is even, and falls again."""
-    top = 1 / (1 - RAMP)
-
-    def rise(u: Array) -> Array:  # The integral of the smooth step 3 u^2 - 2 u^3.
-        return top * RAMP * (u**3 - u**4 / 2)
-
-    slowing = jnp.where(share > 1 - RAMP, 1 - rise((1 - share) / RAMP), top * (share - RAMP / 2))
-    return jnp.where(share < RAMP, rise(share / RAMP), slowing)
+        For controllers that jump to the first sample. What is farther away than a start may be is refused.
+        """
+        start, step = self.positions[0], self.times[1] - self.times[0]
+        _check_start(self.joints, start, np.asarray(pose, float))
+        way = start - np.asarray(pose, float)
+        seconds = BEGIN
+        if robot is not None:  # The largest speed and acceleration of a smooth step.
+            velocity, acceleration = paces.check_limits(robot)
+            needs = 1.5 * np.abs(way) / velocity, np.sqrt(6 * np.abs(way) / acceleration)
+            seconds = max(BEGIN, float(np.max(needs)))
+        count = int(np.ceil(seconds / step))
+        share, seconds = np.linspace(0.0, 1.0, count + 1)[:-1, None], count * step
+        way = way[None]
+        return replace(
+            self,
+            times=np.concatenate([np.arange(count) * step, self.times + seconds]),
+            positions=np.concatenate([np.asarray(pose) + (3 * share**2 - 2 * share**3) * way, self.positions]),
+            velocities=np.concatenate([6 * (share - share**2) * way / seconds, self.velocities]),
+            accelerations=np.concatenate([(6 - 12 * share) * way / seconds**2, self.accelerations]),
+            points=np.concatenate([np.repeat(self.points[:1], count, axis=0), self.points]),
+        )
 
 
 class Moments(NamedTuple):
-    """A movement at some moments, [T, ...]; derivatives are by the share of the time."""
+    """A movement at some phases, [T, ...]."""
 
     place: Any
     """[T, joint]"""
-    speed: Any
-    """[T, joint]"""
-    push: Any
+    slope: Any
+    """[T, joint]: derivative by the phase."""
+    bend: Any
     """[T, joint]: second derivative."""
     points: Any
     """[T, points, 2 or 3]"""
@@ -107,26 +128,26 @@ class Moments(NamedTuple):
 
 
 @partial(jax.jit, static_argnums=0)
-def _move(task: Task, limits: Bounds, weights: Array, shares: Array) -> Moments:
-    """A movement [D] at shares [T] of the time."""
+def _move(task: Task, limits: Bounds, weights: Array, phases: Array) -> Moments:
+    """A movement [D] at phases [T]."""
 
-    def place(share: Array) -> Array:
-        return task.arm.joints(task.promp.at(weights, clock(share)))
+    def place(phase: Array) -> Array:
+        return task.arm.joints(task.promp.at(weights, phase))
 
-    def speed(share: Array) -> Array:
-        return jax.jvp(place, (share,), (jnp.ones_like(share),))[1]
+    def slope(phase: Array) -> Array:
+        return jax.jvp(place, (phase,), (jnp.ones_like(phase),))[1]
 
-    points = task.kinematics(task.promp.at(weights, clock(shares)))
-    first, second = jax.jvp(speed, (shares,), (jnp.ones_like(shares),))
-    return Moments(place(shares), first, second, points, constraints.clearances(limits, points))
+    points = task.kinematics(task.promp.at(weights, phases))
+    first, second = jax.jvp(slope, (phases,), (jnp.ones_like(phases),))
+    return Moments(place(phases), first, second, points, constraints.clearances(limits, points))
 
 
-def _sample(task: Task, limits: Bounds, weights: Array, shares: np.ndarray) -> Moments:
-    """`_move` at any number of shares [T], in blocks of one size: one program whatever their number."""
+def _sample(task: Task, limits: Bounds, weights: Array, phases: np.ndarray) -> Moments:
+    """`_move` at any number of phases [T], in blocks of one size: one program whatever their number."""
     size = FINE * task.promp.steps
-    padded = np.resize(shares, (-(-len(shares) // size), size))
+    padded = np.resize(phases, (-(-len(phases) // size), size))
     parts = [_move(task, limits, weights, jnp.asarray(block)) for block in padded]
-    found = Moments(*(np.concatenate(part)[: len(shares)] for part in zip(*parts, strict=True)))
+    found = Moments(*(np.concatenate(part)[: len(phases)] for part in zip(*parts, strict=True)))
     if not all(np.all(np.isfinite(part)) for part in found):
         raise UserError("this movement is not finite; export another solution")
     return found
@@ -138,48 +159,89 @@ def trajectory(
     limits: Constraints,
     rate: float = 100.0,
     start_pose: Sequence[float] | None = None,
+    pacing: Pacing = "uniform",
 ) -> Trajectory:
     """A movement [D] sampled `rate` times a second, from rest to rest, slowed down as far as the robot needs.
 
     limits: whose joints, how many seconds it takes at least, and where no link may be; start_pose: [joint], where the
-    robot is now. Everything is worked out anew from the movement; what violates a limit other than speed is refused.
+    robot is now; pacing: whether all of it is slowed down, or only where a limit is hit. Everything is worked out anew
+    from the movement; what violates a limit other than speed is refused.
     """
     if not MIN_RATE <= rate <= MAX_RATE:
         raise UserError(f"the rate must be from {MIN_RATE:g} to {MAX_RATE:,} samples a second, not {rate:g}")
     if len(weights) != task.promp.weights or not np.all(np.isfinite(weights)):
         raise UserError(f"a movement of {task.name} has {task.promp.weights} finite weights")
-    robot, seconds, slowed_by = limits.robot, limits.seconds, None
+    robot = limits.robot
     # Limits of joints are checked apart, so that the program is the same for every robot.
     bounds = constraints.bounds(task, limits)._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
     with jax.enable_x64(True):
         at = partial(_sample, task, bounds, jnp.asarray(weights, jnp.float64))
-        fine = _check_way(at, limits, np.linspace(0.0, 1.0, FINE * task.promp.steps))
+        even = paces.uniform(np.linspace(0.0, 1.0, FINE * task.promp.steps))
+        fine = _check_way(at, limits, even.phase)
         names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
-        if robot is not None:
-            shortest, limit = _shortest(robot, fine.speed, fine.push)
-            if shortest > seconds:
-                seconds, slowed_by = shortest, limit
         if start_pose is not None:
             _check_start(names, fine.place[0], np.asarray(start_pose, float))
-        count = int(np.ceil(seconds * rate - 1e-9)) + 1
+        paced = _uniform(fine, even, limits) if pacing == "uniform" else _optimal(at, limits, len(fine.place))
+        count = int(np.ceil(paced.seconds * rate - 1e-9)) + 1
         if not 2 <= count <= 10**6:
-            raise UserError(f"this movement takes {seconds:.4g} s, {count} samples; from 2 to a million can be written")
+            taken = f"{paced.seconds:.4g} s, {count} samples"
+            raise UserError(f"this movement takes {taken}; from 2 to a million can be written")
         times = np.arange(count) / rate
-        seconds = float(times[-1])  # The last sample is the end: at most 1 / rate slower than asked for.
-        place, speed, push, points, _ = at(times / seconds)
-    return Trajectory(names, times, place, speed / seconds, push / seconds**2, points, slowed_by)
+        # The last sample is the end: at most 1 / rate slower than asked for.
+        pace = paced.at(np.linspace(0.0, 1.0, count)).slower(float(times[-1]))
+        found = at(pace.phase)
+    speeds, pushes = pace.along(found.slope, found.bend)
+    return Trajectory(names, times, found.place, speeds, pushes, found.points, paced.slowed_by)
 
 
-def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, shares: np.ndarray) -> Moments:
-    """The movement at shares [T] of the time; refused if it violates a limit that more time does not mend.
+class _Paced(NamedTuple):
+    """A pace, and why it is slower than was asked for."""
+
+    seconds: float
+    at: Callable[[np.ndarray], Pace]
+    """Progress at shares [T] of the time, as if it took a second."""
+    slowed_by: str | None
+
+
+def _uniform(fine: Moments, even: Pace, limits: Constraints) -> _Paced:
+    """The clock, slowed down as a whole; fine: the movement at the phases of an even pace."""
+    if limits.robot is not None:
+        shortest, limit = paces.needed(limits.robot, *even.along(fine.slope, fine.bend))
+        if shortest > limits.seconds:
+            return _Paced(shortest, paces.uniform, limit)
+    return _Paced(limits.seconds, paces.uniform, None)
+
+
+def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: int) -> _Paced:
+    """The fastest pace that holds every limit at so many moments."""
+
+    def path(phases: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = at(phases)
+        return found.slope, found.bend
+
+    found = paces.optimal(path, limits.robot, limits.seconds)
+    assert limits.robot is not None
+    seconds = float(found.times[-1])
+    pace = found.at(np.linspace(0.0, seconds, 4 * count))
+    factor, limit = paces.needed(limits.robot, *pace.along(*path(pace.phase)))
+    longer = seconds * max(1.0, factor)
+
+    def progress(shares: np.ndarray) -> Pace:
+        return found.at(shares * seconds).slower(1 / seconds)
+
+    return _Paced(longer, progress, limit if longer > limits.seconds * paces.SAFETY else None)
+
+
+def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, phases: np.ndarray) -> Moments:
+    """The movement at phases [T]; refused if it violates a limit that more time does not mend.
 
     Where what is known of two moments does not rule out a violation between them, it is looked at more closely.
     """
-    first = found = at(shares)
+    first = found = at(phases)
     if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
         raise UserError("this movement is wilder than any robot's; export another solution")
     _check_moments(limits, first)
-    spans = shares[None] if limits.keep_out else np.zeros((0, 2))
+    spans = phases[None] if limits.keep_out else np.zeros((0, 2))
     while len(spans):
         parts = found.place, found.points, found.clearances
         doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
@@ -226,16 +288,3 @@ def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) ->
             f"this movement starts with {names[worst]} at {start[worst]:.3f}, but the robot has it at "
             f"{pose[worst]:.3f}; move the robot there first"
         )
-
-
-def _shortest(robot: Robot, speed: np.ndarray, push: np.ndarray) -> tuple[float, str]:
-    """Seconds in which a movement holds every speed and acceleration, and the limit that needs them, in words.
-
-    speed, push: [T, joint] by the share of time.
-    """
-    if robot.acceleration is None:
-        raise UserError(f"nothing gives the acceleration limits of {robot.name}; give --acceleration")
-    fast = np.max(np.abs(speed), axis=0) / np.array(robot.velocity)
-    hard = np.sqrt(np.max(np.abs(push), axis=0) / np.array(robot.acceleration))
-    kind, needs = ("velocity", fast) if fast.max() > hard.max() else ("acceleration", hard)
-    return SAFETY * float(needs.max()), f"the {kind} limit of {robot.joints[int(needs.argmax())]}"

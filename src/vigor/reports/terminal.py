@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.demonstrations.summary import summarise
+from vigor.demonstrations.summary import lacking, outliers, summarise
 from vigor.evaluation.evaluation import in_words
 from vigor.runs.run import Progress as Step
 from vigor.tasks import Task
@@ -159,3 +159,12 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     console.print(table)
     rest = len(shown.contexts) - len(summary.contexts)
     console.print(f"{rest} further contexts without demonstrations, to draw test contexts from")
+
+
+def demonstrations_remarks(task: Task, shown: Demonstrations) -> None:
+    """What stands out in a set, and what it lacks."""
+    found = outliers(task, shown)
+    for remark in (*lacking(task, summarise(task, shown)), *map(str, found[:ROWS])):
+        console.print(escape(f"{remark[0].upper()}{remark[1:]}."))
+    if len(found) > ROWS:
+        console.print(f"{len(found) - ROWS} more stand out.")
