@@ -27,7 +27,7 @@ RUNS = {
     "planar-raw": "planar-reacher --raw --iterations 5 --seed 2",
     "panda": "panda-reacher --iterations 6",
     "box": "box-pusher --iterations 6",
-    "em-drex": "planar-reacher --method em-drex --iterations 5 --epochs 12 --em-samples 1024",
+    "em-drex": "planar-reacher --method em-drex --iterations 5 --epochs 30",
     "bc-t": "planar-reacher --method bc-t --epochs 60",
     "bc-gmm-t": "planar-reacher --method bc-gmm-t --epochs 60",
     "bc-s": "planar-reacher --method bc-s --epochs 20",

@@ -52,11 +52,11 @@ CHANGES = (
     ),
     Change(
         "2026-11-18T02:30:00+00:00",
-        lambda row: (row["setup"]["method"], row["preset"]) in (("em-drex", "default"), ("vigor", "default")),
+        lambda row: (row["setup"]["method"], row["preset"]) == ("vigor", "default"),
         "old: earlier defaults",
     ),
 )
-"""In the order of time: the first that a row is older than names its mark."""
+"""The latest first for each that is concerned: the first that holds names the row's mark."""
 
 
 def stored() -> list[Row]:

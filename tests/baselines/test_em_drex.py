@@ -31,8 +31,6 @@ SETTINGS = with_values(
     layers=1,
     width=12,
     learning_rate=1e-2,
-    batch=128,
-    validation=0.1,
     epochs=25,
     warmup=5,
     patience=30,
@@ -226,12 +224,12 @@ def test_a_trained_reward_ranks_noise(data, learned):
 
 
 def test_first_the_reward_is_learned_and_then_the_policies(data, fresh, learned):
-    assert SETTINGS.reward_steps == 13
-    np.testing.assert_array_equal(learned.iteration, 13)
+    assert SETTINGS.reward_steps == 3
+    np.testing.assert_array_equal(learned.iteration, 3)
     np.testing.assert_array_equal(learned.rewards.epoch, 25)
     assert_same(learned.mixtures, fresh.mixtures, rtol=0)
     after = advance(POINT, SETTINGS, data, learned, 2)
-    np.testing.assert_array_equal(after.iteration, 15)
+    np.testing.assert_array_equal(after.iteration, 5)
     assert_same(after.rewards, learned.rewards, rtol=0)
     assert np.all(np.abs(after.mixtures.means - learned.mixtures.means).max(axis=(1, 2, 3)) > 0.1)
 
@@ -254,7 +252,7 @@ def test_the_policies_earn_more_and_more(data, learned):
 def test_steps_in_pieces_are_steps_at_once(data, fresh, learned):
     """Also where pieces go from the reward over to the policies."""
     pieces = fresh
-    for count in (1, 14):
+    for count in (1, 4):
         pieces = advance(POINT, SETTINGS, data, pieces, count)
     assert_same(pieces, advance(POINT, SETTINGS, data, learned, 2), rtol=0)
 

@@ -124,10 +124,7 @@ def test_the_presets_of_the_paper_are_its_tables(task):
     cloning = {"learning_rate": 3e-4, "entropy": 1e-3}
     expected = {
         "vigor": column(VIGOR, task) | ensemble | update | {"learning_rate": 3e-4, "batch_norm": False},
-        "em-drex": column(EM_DREX, task)
-        | ensemble
-        | update
-        | {"learning_rate": 3e-5, "batch_norm": True, "patience": 50},
+        "em-drex": column(EM_DREX, task) | ensemble | update | {"learning_rate": 3e-5, "batch_norm": True},
         "bc-s": column(BC_S, task) | cloning | {"epochs": 3000},
         "bc-gmm-s": column(BC_GMM_S, task) | cloning | {"epochs": 3000},
         "bc-t": column(BC_T, task) | cloning | {"epochs": 30_000},

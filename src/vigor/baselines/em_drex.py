@@ -27,7 +27,7 @@ from vigor.tasks.task import Task
 
 Array = jax.Array
 
-EPOCHS = 2
+EPOCHS = 10
 """Epochs of the reward's training that count as one step of a run."""
 FLOOR = 0.05
 """Addition to every variance that EM finds, as a share of the weights' mean variance in their context."""
@@ -38,9 +38,14 @@ _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 class EMDREXSettings:
     """Settings of EM+D-REX."""
 
-    update: PolicyUpdate = PolicyUpdate(iterations=75, kl_bound=0.5)
+    update: PolicyUpdate = PolicyUpdate(iterations=200, kl_bound=0.5)
     training: NetworkTraining = NetworkTraining(
-        Architecture(width=64, batch_norm=True), learning_rate=5e-4, batch=32, epochs=16
+        Architecture(width=64, batch_norm=True),
+        learning_rate=3e-4,
+        batch=128,
+        validation=0.1,
+        epochs=200,
+        patience=50,
     )
     em_components: int = 5
     """Gaussians that EM fits to the demonstrations of a training context."""

@@ -34,10 +34,7 @@ _PAPER: dict[str, dict[str, Any]] = {
         "surrogate": "values",
         "samples": 512,
         "learning_rate": 3e-5,
-        "batch": 128,
         "epochs": 1000,
-        "patience": 50,
-        "validation": 0.1,
     },
 }
 """Settings of the paper for all tasks, where they differ from the project's own."""

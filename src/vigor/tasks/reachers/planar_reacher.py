@@ -58,7 +58,7 @@ def load_stage(task: Task) -> DraggedArm:
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {"samples": 50, "layers": 2, "width": 32, "kernel": 5},
-    ("default", "em-drex"): {"samples": 50, "layers": 2, "width": 64, "kernel": 5},
+    ("default", "em-drex"): {"layers": 2, "width": 64, "kernel": 5},
     ("paper", "em-drex"): {"em_components": 3, "em_samples": 8192, "noise_levels": 5, "noise_multiplier": 5.0},
     ("default", "bc-t"): {"components": 1, "layers": 4, "width": 256},
     ("default", "bc-gmm-t"): {"layers": 4, "width": 64},
