@@ -17,6 +17,8 @@ OURS = ("vigor", "em-drex")
 
 def table(lines: Sequence[dict[str, str]]) -> str:
     """Markdown of a table; every line has the same columns."""
+    if not lines:
+        return "*There are no rows of the present settings yet.*\n"
     head = list(lines[0])
     return "".join(
         f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *(one.values() for one in lines))

@@ -16,6 +16,8 @@ WORDS = {
     "": "usual",
     "begin": "start at demonstrations",
     "misplaced": "misplaced demonstrations",
+    "near": "distances magnified, and the outcome",
+    "outcome": "the outcome in the reward",
     "scaled": "scales of what demonstrations have in common",
     "invariants": "invariants in the reward",
     "ratio": "the networks in the reward",

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import row_tables
@@ -32,10 +33,16 @@ def result(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def quality() -> str:
-    from quality import table
-
-    return table(result("quality")) + "\n"
+def invariants() -> str:
+    names = {"success_best": "best", "success_chosen": "chosen", "success_mixture": "mixture"}
+    names["predicted_mixture"] = "mixture, predicted"
+    lines = [
+        {"task": one["task"], "reward": one["variant"]}
+        | {label: f"{mean(run[name] for run in one['runs']):.3f}" for name, label in names.items()}
+        | {"calibration": f"{one['calibration_error']:.3f}"}
+        for one in result("invariants")
+    ]
+    return table(lines)
 
 
 def plans() -> str:
@@ -117,7 +124,7 @@ def gpu() -> str:
 ROWS = ("headline", "presets", "methods", "verdicts", "contexts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
-    **{maker.__name__: maker for maker in (quality, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu)},
+    **{maker.__name__: maker for maker in (invariants, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu)},
 }
 
 
