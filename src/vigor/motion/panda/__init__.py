@@ -2,7 +2,7 @@
 
 import math
 
-from vigor.motion.kinematics import SerialChain
+from vigor.motion.kinematics import Chain
 from vigor.motion.robots import Robot
 
 PANDA = Robot(
@@ -29,16 +29,19 @@ UPPER, LOWER = (0.0825, 0.316), (-0.0825, 0.384)
 """Shoulder to elbow and elbow to wrist, forward and up, when all joints are at zero."""
 
 
-def chain(tool: float = 0.212) -> SerialChain:
+_QUARTER = math.pi / 2
+DH = (
+    (0.0, 0.0, SHOULDER),
+    (0.0, -_QUARTER, 0.0),
+    (0.0, _QUARTER, UPPER[1]),
+    (UPPER[0], _QUARTER, 0.0),
+    (LOWER[0], -_QUARTER, LOWER[1]),
+    (0.0, _QUARTER, 0.0),
+    (OFFSET, _QUARTER, 0.0),
+)
+"""Modified Denavit-Hartenberg parameters (a, alpha, d) of every joint."""
+
+
+def chain(tool: float = 0.212) -> Chain:
     """Kinematics with the tool point so far beyond joint 7: by default a flange of .107 m and a hand."""
-    quarter = math.pi / 2
-    parameters = (
-        (0.0, 0.0, SHOULDER),
-        (0.0, -quarter, 0.0),
-        (0.0, quarter, UPPER[1]),
-        (UPPER[0], quarter, 0.0),
-        (LOWER[0], -quarter, LOWER[1]),
-        (0.0, quarter, 0.0),
-        (OFFSET, quarter, 0.0),
-    )
-    return SerialChain(parameters, tool)
+    return Chain.from_dh(DH, tool)
