@@ -63,7 +63,7 @@ def before(revision: str) -> Any:
     shown = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
     module = types.ModuleType("earlier")
     exec(shown.stdout, module.__dict__)
-    return module.SerialChain(tuple(panda.DH), 0.212)
+    return module.SerialChain(panda.DH, panda.TOOL)
 
 
 def show(name: str, times: dict[str, np.ndarray], joints: int) -> None:

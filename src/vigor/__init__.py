@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from vigor.basics.errors import UserError
     from vigor.demonstrations.dataset import Demonstrations
     from vigor.motion import descriptors, kinematics
+    from vigor.motion.loading import robot
     from vigor.motion.promp import ProMP
     from vigor.motion.robots import Robot
-    from vigor.motion.shapes import Box, Sphere
+    from vigor.motion.shapes import Box, Capsule, Plane, Sphere
     from vigor.planning.plans import Plan, Plans, Solution
     from vigor.planning.trajectories import Trajectory
     from vigor.runs.presets import preset
@@ -29,9 +30,10 @@ _HOMES = {
     "vigor.api": ("Run", "load", "resume", "train"),
     "vigor.basics.errors": ("UserError",),
     "vigor.demonstrations.dataset": ("Demonstrations",),
+    "vigor.motion.loading": ("robot",),
     "vigor.motion.promp": ("ProMP",),
     "vigor.motion.robots": ("Robot",),
-    "vigor.motion.shapes": ("Box", "Sphere"),
+    "vigor.motion.shapes": ("Box", "Capsule", "Plane", "Sphere"),
     "vigor.planning.plans": ("Plan", "Plans", "Solution"),
     "vigor.planning.trajectories": ("Trajectory",),
     "vigor.runs.presets": ("preset",),
@@ -45,10 +47,12 @@ _MODULES = {"descriptors": "vigor.motion.descriptors", "kinematics": "vigor.moti
 __all__ = [
     "Arm",
     "Box",
+    "Capsule",
     "Demonstrations",
     "Display",
     "Judge",
     "Plan",
+    "Plane",
     "Plans",
     "ProMP",
     "Region",
@@ -67,6 +71,7 @@ __all__ = [
     "load_task",
     "preset",
     "resume",
+    "robot",
     "train",
 ]
 

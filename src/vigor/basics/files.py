@@ -114,7 +114,8 @@ def read_array(path: Path) -> np.ndarray:
     return next(iter(loaded.values()))
 
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""A number as files have it; Python's own `float` also takes 1_0, nan and digits of other scripts."""
 
 
 def read_csv(path: Path) -> np.ndarray:
@@ -135,7 +136,7 @@ def read_csv(path: Path) -> np.ndarray:
     rows = [(number, [cell.strip() for cell in line.split(mark)]) for number, line in numbered]
     if mark == ";":
         rows = [(number, [cell.replace(",", ".") for cell in cells]) for number, cells in rows]
-    if not any(_NUMBER.fullmatch(cell) for cell in rows[0][1]):
+    if not any(NUMBER.fullmatch(cell) for cell in rows[0][1]):
         rows = rows[1:]
     if not rows:
         raise UserError(f"{path} has names and no numbers")
@@ -143,7 +144,7 @@ def read_csv(path: Path) -> np.ndarray:
         if len(cells) != len(rows[0][1]):
             raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {len(rows[0][1])}")
         for column, cell in enumerate(cells, start=1):
-            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
+            if not NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e12:
                 raise UserError(
                     f"{path}, row {number}, column {column}: {cell[:40]!r} is no finite number of a sensible size"
                 )

@@ -41,7 +41,7 @@ class Export:
     """Task of the plan, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 
     def __call__(self, words: list[str]) -> int:
-        from vigor.motion.robots import from_urdf
+        from vigor.motion.robots import Robot
         from vigor.planning import export
 
         if self.urdf is None and (self.joints or self.acceleration is not None):
@@ -51,7 +51,7 @@ class Export:
         _, solution = chosen(plans, self.context, self.solution)
         robot = plans.constraints.robot
         if self.urdf is not None:
-            robot = from_urdf(self.urdf, self.joints, self.acceleration)
+            robot = Robot.from_urdf(self.urdf, self.joints, self.acceleration)
         made = solution.trajectory(self.rate, self.seconds, self.start_pose or None, robot)
         stem = self.plan / "plan" if self.plan.is_dir() else self.plan.with_suffix("")
         ending = ".trajectory.json" if self.format == "json" else export.ENDINGS[self.format]

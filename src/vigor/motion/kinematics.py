@@ -107,6 +107,8 @@ class Chain:
     tool: Link
     """The end effector."""
     links: tuple[Link, ...] = ()
+    base: str = "base"
+    """Name of the frame that everything is in."""
 
     @staticmethod
     def from_dh(parameters: Sequence[Sequence[float]], tool: float = 0.0) -> "Chain":
@@ -119,7 +121,7 @@ class Chain:
             turn = _about_x(alpha)
             joints.append(Joint(Frame.of(_homogeneous(turn, turn @ [a, 0.0, d])), coordinate=number))
         links = tuple(Link(f"link{number}", number) for number in range(len(joints) + 1))
-        return Chain(tuple(joints), Link("tool", len(joints), Frame((0.0, 0.0, tool))), links)
+        return Chain(tuple(joints), Link("tool", len(joints), Frame((0.0, 0.0, tool))), links, "link0")
 
     @property
     def coordinates(self) -> int:

@@ -8,7 +8,7 @@ frames carried along differ from the joints' own by constant rotations; their or
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -109,18 +109,21 @@ def _carry(
     last, steps = jax.lax.scan(step, first, _driven(screws, values))
     tool = last[0] + sum(size * axis for size, axis in zip(screws.tool, last[1:], strict=True) if size)
     points = jnp.concatenate([first[0][None], steps[0], tool[None]])
-    frames = {0: first, count: last} | {i: tuple(steps[part][i - 1] for part in (0, 2, 3, 1)) for i in inner}
+    frames = {0: first, count: last}
+    for i in inner:
+        frames[i] = (steps[0][i - 1], steps[2][i - 1], steps[3][i - 1], steps[1][i - 1])
     return points, steps[1][:moved], frames
 
 
-def _driven(screws: Screws, values: Float[Array, "*batch moved"]) -> tuple[Array | np.ndarray, ...]:
+def _driven(screws: Screws, values: Float[Array, "*batch moved"]) -> tuple[Any, ...]:
     """Numbers [joint] or [joint, *batch] of each step along the chain."""
     moved, dtype = values.shape[-1], values.dtype
     still = jnp.zeros((len(screws.tilts) - moved, *values.shape[:-1]), dtype)
     values = jnp.concatenate([jnp.moveaxis(values, -1, 0), still])
     spread = (-1, *(1,) * (values.ndim - 1))
     tilts, (a, b, d) = np.asarray(screws.tilts), np.asarray(screws.shifts, dtype).reshape(-1, 3).T
-    angles, along = values, d
+    angles: Any = values
+    along: Any = d
     if any(screws.slides):
         slides = np.asarray(screws.slides).reshape(spread)
         angles, along = jnp.where(slides, 0.0, values), jnp.where(slides, values, 0.0) + d.reshape(spread)
@@ -182,7 +185,7 @@ def _backward(
             torque = jnp.where(more[-1], force, torque)
         return (force, moment), jnp.sum(axis * torque, axis=0)
 
-    links: tuple[Array | np.ndarray, ...] = (points[1 : moved + 1], forces[1 : moved + 1], axes)
+    links: tuple[Any, ...] = (points[1 : moved + 1], forces[1 : moved + 1], axes)
     if inner:
         none = jnp.zeros_like(points[0])
         for loads in (pulls, moments):
