@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vigor.motion.loading import robot
     from vigor.motion.promp import ProMP
     from vigor.motion.robots import Robot
-    from vigor.motion.shapes import Box, Capsule, Plane, Sphere
+    from vigor.motion.shapes import Box, Sphere
     from vigor.planning.plans import Plan, Plans, Solution
     from vigor.planning.trajectories import Trajectory
     from vigor.runs.presets import preset
@@ -33,7 +33,7 @@ _HOMES = {
     "vigor.motion.loading": ("robot",),
     "vigor.motion.promp": ("ProMP",),
     "vigor.motion.robots": ("Robot",),
-    "vigor.motion.shapes": ("Box", "Capsule", "Plane", "Sphere"),
+    "vigor.motion.shapes": ("Box", "Sphere"),
     "vigor.planning.plans": ("Plan", "Plans", "Solution"),
     "vigor.planning.trajectories": ("Trajectory",),
     "vigor.runs.presets": ("preset",),
@@ -47,12 +47,10 @@ _MODULES = {"descriptors": "vigor.motion.descriptors", "kinematics": "vigor.moti
 __all__ = [
     "Arm",
     "Box",
-    "Capsule",
     "Demonstrations",
     "Display",
     "Judge",
     "Plan",
-    "Plane",
     "Plans",
     "ProMP",
     "Region",

@@ -18,8 +18,8 @@ SECTIONS = 30
 
 
 def point_to_box(
-    points: Float[Array, "*batch space"], centres: Float[Array, "*#batch space"], halves: Float[Array, "*#batch space"]
-) -> Float[Array, "*batch"]:
+    points: Float[Array, "... space"], centres: Float[Array, "... space"], halves: Float[Array, "... space"]
+) -> Float[Array, "..."]:
     """Distance of points to boxes with such centres and half edges; negative inside. A box without edges is a point."""
     beyond = jnp.abs(points - centres) - halves
     away = jnp.sqrt(jnp.maximum(jnp.sum(jax.nn.relu(beyond) ** 2, axis=-1), 1e-12))
@@ -29,8 +29,8 @@ def point_to_box(
 
 
 def along_line(
-    outside: Callable[[Array], Array], starts: Float[Array, "*#batch space"], ends: Float[Array, "*#batch space"]
-) -> Float[Array, "*batch"]:
+    outside: Callable[[Array], Array], starts: Float[Array, "... space"], ends: Float[Array, "... space"]
+) -> Float[Array, "..."]:
     """Smallest distance along lines; outside: the distance [...] of points [..., space] to convex shapes.
 
     The distance to a convex shape is convex along a line, so golden sections find its minimum.
