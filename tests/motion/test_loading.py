@@ -152,8 +152,8 @@ def test_poses_of_an_mjcf_file_are_those_of_mujoco(tool):
     for i, pose in enumerate(joints):
         for name, value in zip(robot.joints, pose, strict=True):
             data.joint(name).qpos[0] = value
-        if tool == "right_finger":  # Follows the other.
-            data.joint("finger_joint2").qpos[0] = pose[-1]
+        for number in (1, 2) if tool != "hand" else ():  # One follows the other.
+            data.joint(f"finger_joint{number}").qpos[0] = pose[-1]
         mujoco.mj_kinematics(model, data)
         for name in ("link3", "link7", tool):
             j = names.index(name)
