@@ -3,7 +3,7 @@
 Run it with:  python examples/05_export.py [RUN]
 
 RUN is the folder of the run of example 02, with its plan.json. The robot is a table with two axes, described in a URDF
-file. The rosbag needs:  pip install "vigor-skills[ros]"
+file. Needs:  pip install "vigor-skills[ros,robots]"
 """
 
 import sys
@@ -14,8 +14,15 @@ import numpy as np
 import vigor
 
 URDF = """<robot name="table">
-  <joint name="x" type="prismatic"><limit lower="-1" upper="2" velocity="0.5" effort="10"/></joint>
-  <joint name="y" type="prismatic"><limit lower="-1" upper="1" velocity="0.5" effort="10"/></joint>
+  <link name="frame"/> <link name="beam"/> <link name="pen"/>
+  <joint name="x" type="prismatic">
+    <parent link="frame"/> <child link="beam"/> <axis xyz="1 0 0"/>
+    <limit lower="-1" upper="2" velocity="0.5" effort="10"/>
+  </joint>
+  <joint name="y" type="prismatic">
+    <parent link="beam"/> <child link="pen"/> <axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" velocity="0.5" effort="10"/>
+  </joint>
 </robot>
 """
 

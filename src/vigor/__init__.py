@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from vigor.basics.errors import UserError
     from vigor.demonstrations.dataset import Demonstrations
     from vigor.motion import descriptors, kinematics
+    from vigor.motion.loading import robot
     from vigor.motion.promp import ProMP
     from vigor.motion.robots import Robot
     from vigor.motion.shapes import Box, Sphere
@@ -29,6 +30,7 @@ _HOMES = {
     "vigor.api": ("Run", "load", "resume", "train"),
     "vigor.basics.errors": ("UserError",),
     "vigor.demonstrations.dataset": ("Demonstrations",),
+    "vigor.motion.loading": ("robot",),
     "vigor.motion.promp": ("ProMP",),
     "vigor.motion.robots": ("Robot",),
     "vigor.motion.shapes": ("Box", "Sphere"),
@@ -67,6 +69,7 @@ __all__ = [
     "load_task",
     "preset",
     "resume",
+    "robot",
     "train",
 ]
 

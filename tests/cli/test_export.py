@@ -42,8 +42,12 @@ def test_it_is_written_beside_the_plan(plan, tmp_path, capsys, kind, name):
 
 
 def test_a_run_is_exported_with_the_limits_of_a_urdf(trained, tmp_path, capsys):
-    joint = '<joint name="{}" type="continuous"><limit velocity="0.1" effort="1"/></joint>'
-    (tmp_path / "xy.urdf").write_text(f"<robot name='xy'>{joint.format('x')}{joint.format('y')}</robot>")
+    joint = (
+        '<link name="{0}"/><joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/>'
+        '<limit velocity="0.1" effort="1"/></joint>'
+    )
+    text = f"<robot name='xy'><link name='base'/>{joint.format('x')}{joint.format('y')}</robot>"
+    (tmp_path / "xy.urdf").write_text(text)
     robot = ["--urdf", "xy.urdf", "--acceleration", "1.0"]
     cli.main(["export", str(trained), "--format", "csv", "--out", "moved.csv", *robot])
     table = np.genfromtxt(tmp_path / "moved.csv", delimiter=",", names=True)

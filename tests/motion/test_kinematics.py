@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import quick
 from vigor.basics.errors import UserError
-from vigor.motion.kinematics import PlanarChain, SerialChain, path
+from vigor.motion.kinematics import Chain, Frame, Joint, Link, PlanarChain, path
 from vigor.motion.panda import PANDA
 from vigor.motion.panda import chain as panda
 
@@ -151,7 +151,7 @@ def test_the_gradient_of_a_serial_chain_is_that_of_matrices_and_of_finite_differ
     parameters = rng.normal(size=(count, 3)) * [scale, 2.0, scale]
     angles = np.concatenate([rng.uniform(-4, 4, moved), np.zeros(count - moved)])
     tool = scale * rng.normal()
-    chain = SerialChain(tuple(map(tuple, parameters.tolist())), tool)
+    chain = Chain.from_dh(parameters.tolist(), tool)
     moves = 1e-5 * np.eye(moved)
     with jax.enable_x64(True):
         jacobian, ahead, behind = quick(lambda q: (jax.jacrev(chain)(q), chain(q + moves), chain(q - moves)))(
@@ -177,8 +177,114 @@ def test_gradients_keep_batch_axes(moved):
 
 
 def test_a_serial_chain_without_tool_ends_in_its_last_joint():
-    points = exact(SerialChain(panda().joints), poses(2))
+    points = exact(panda(0.0), poses(2))
     np.testing.assert_array_equal(points[:, -1], points[:, -2])
+
+
+def rotation_about(axis, angle):
+    """Rodrigues' formula, [3, 3]."""
+    x, y, z = axis
+    cross = jnp.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return jnp.eye(3) + jnp.sin(angle) * cross + (1 - jnp.cos(angle)) * cross @ cross
+
+
+def random_frame(rng, kind):
+    """A frame that is turned anyhow, by quarters, or not at all."""
+    turn = np.asarray(rotation_about(rng.permutation([0.0, 0.0, 1.0]), rng.integers(-2, 3) * np.pi / 2))
+    if kind == "any":
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        turn *= np.sign(np.linalg.det(turn))
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = np.eye(3) if kind == "none" else turn, rng.normal(size=3)
+    return Frame.of(matrix)
+
+
+def random_chain(seed, count=4):
+    """Joints that turn, slide and mimic others about axes of all kinds, and a link on each."""
+    rng = np.random.default_rng(seed)
+    axes = [(0, 0, 1), (0, 0, -1), (0, 1, 0), (-1, 0, 0), *rng.normal(size=(2, 3))]
+    joints, moved = [], 0
+    for _ in range(count):
+        mimics = moved > 0 and rng.random() < 0.3
+        axis = np.asarray(axes[rng.integers(len(axes))], float)
+        joints.append(
+            Joint(
+                random_frame(rng, rng.choice(["any", "quarters", "none"])),
+                tuple((axis / np.linalg.norm(axis)).tolist()),
+                slides=bool(rng.random() < 0.3),
+                coordinate=int(rng.integers(moved)) if mimics else moved,
+                factor=float(rng.normal()) if mimics else 1.0,
+                offset=float(rng.normal()) if mimics else 0.0,
+            )
+        )
+        moved += not mimics
+    links = tuple(Link(f"link{i}", i, random_frame(rng, "any")) for i in range(count + 1))
+    return Chain(tuple(joints), Link("tool", count, random_frame(rng, "any")), links)
+
+
+def product_posture(chain, coordinates):
+    """Points, positions and rotations of a chain's links by a product of 4 x 4 matrices."""
+    frame, frames = jnp.eye(4), [jnp.eye(4)]
+    for joint in chain.joints:
+        value = joint.factor * coordinates[joint.coordinate] + joint.offset
+        axis = jnp.array(joint.axis)
+        turn, way = (jnp.eye(3), value * axis) if joint.slides else (rotation_about(axis, value), jnp.zeros(3))
+        frame = frame @ joint.origin.matrix @ jnp.eye(4).at[:3, :3].set(turn).at[:3, 3].set(way)
+        frames.append(frame)
+    links = jnp.stack([frames[link.joint] @ link.frame.matrix for link in chain.links])
+    tool = frame @ chain.tool.frame.matrix
+    return jnp.stack([*frames, tool])[:, :3, 3], links[:, :3, 3], links[:, :3, :3]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_chain_and_its_gradient_are_those_of_matrices(seed):
+    """Joints that turn, slide and mimic; slopes by points, positions and rotations at once."""
+    chain = random_chain(seed)
+    names = [link.name for link in chain.links]
+    rng = np.random.default_rng(seed)
+    coordinates = rng.uniform(-3, 3, chain.coordinates)
+    weights = [rng.normal(size=shape) for shape in ((6, 3), (5, 3), (5, 3, 3))]
+
+    def own(q):
+        points, (position, rotation) = chain.posture(q, names)
+        return points, position, rotation
+
+    def sums(function):
+        def total(q):
+            found = function(q)
+            return sum(jnp.sum(w * part) for w, part in zip(weights, found, strict=True)), found
+
+        return quick(jax.grad(total, has_aux=True))
+
+    with jax.enable_x64(True):
+        gradient, found = sums(own)(coordinates)
+        expected_gradient, expected = sums(lambda q: product_posture(chain, q))(coordinates)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    np.testing.assert_allclose(gradient, expected_gradient, atol=1e-11)
+
+
+def test_the_tool_has_a_frame_and_links_are_chosen_by_name():
+    joints = poses(3)
+    with jax.enable_x64(True):
+        tool, some = quick(lambda q: (panda().frames(q), panda().frames(q, ("link3", "link0"))))(joints)
+    for i, pose in enumerate(joints):
+        every = frames(pose)
+        np.testing.assert_allclose(tool.position[i, 0], (every[-1] @ [0, 0, 0.212, 1])[:3], atol=1e-14)
+        np.testing.assert_allclose(tool.rotation[i, 0], every[-1][:3, :3], atol=1e-14)
+        np.testing.assert_allclose(some.position[i], [every[2][:3, 3], np.zeros(3)], atol=1e-14)
+        np.testing.assert_allclose(some.rotation[i], [every[2][:3, :3], np.eye(3)], atol=1e-14)
+    with pytest.raises(UserError, match=r"no link 'link33' \(did you mean link3\?\)"):
+        panda().frames(jnp.zeros(7), ("link33",))
+
+
+def test_a_joint_that_mimics_another_moves_with_it():
+    lead = Joint(Frame((1.0, 0.0, 0.0)))
+    back = Joint(Frame((1.0, 0.0, 0.0)), factor=-1.0, offset=0.5)
+    chain = Chain((lead, back), Link("tool", 2, Frame((1.0, 0.0, 0.0))))
+    assert chain.coordinates == 1
+    turned = np.exp(0.5j) + np.exp(0.3j) + 1
+    np.testing.assert_allclose(exact(chain, [0.3])[-1], [turned.real, turned.imag, 0], atol=1e-15)
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="the published data is not beside the repository")

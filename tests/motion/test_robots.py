@@ -1,85 +1,57 @@
-"""Robots: the Panda's limits, and those that URDF files give."""
+"""Robots check themselves."""
 
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from vigor.basics.errors import UserError
 from vigor.motion.panda import PANDA
-from vigor.motion.robots import from_urdf
+from vigor.motion.panda import chain as panda
+from vigor.motion.robots import LinkCapsule, Robot
+from vigor.motion.shapes import Capsule
 
-URDF = """<?xml version="1.0"?>
-<robot name="two-link">
-  <link name="base"/><link name="upper"/><link name="lower"/><link name="finger"/><link name="other"/>
-  <joint name="shoulder" type="revolute"><limit lower="-1.5" upper="2" velocity="1.2" effort="10"/></joint>
-  <joint name="weld" type="fixed"/>
-  <joint name="elbow" type="continuous"><limit velocity="2.5" effort="10"/></joint>
-  <joint name="finger" type="prismatic"><limit upper="0.04" velocity="0.1" effort="1"/></joint>
-  <joint name="other_finger" type="prismatic"><mimic joint="finger"/><limit upper="1" velocity="1" effort="1"/></joint>
-</robot>
-"""
-
-
-@pytest.fixture
-def urdf(tmp_path):
-    path = tmp_path / "robot.urdf"
-    path.write_text(URDF)
-    return path
-
-
-def test_a_urdf_gives_limits_of_joints_that_move_by_themselves(urdf):
-    robot = from_urdf(urdf)
-    assert robot.name == "two-link"
-    assert robot.joints == ("shoulder", "elbow", "finger")
-    assert robot.position == ((-1.5, 2.0), (-math.inf, math.inf), (0.0, 0.04))
-    assert robot.velocity == (1.2, 2.5, 0.1)
-    assert robot.acceleration is None
-
-
-def test_named_joints_come_in_the_order_asked_for(urdf):
-    robot = from_urdf(urdf, ("elbow", "shoulder"))
-    assert robot.joints == ("elbow", "shoulder")
-    assert robot.velocity == (2.5, 1.2)
-
-
-def test_what_a_urdf_does_not_say_is_given(urdf):
-    robot = from_urdf(urdf, ("elbow", "shoulder"), acceleration=3.0, thickness=0.05)
-    assert robot.acceleration == (3.0, 3.0)
-    assert robot.thickness == 0.05
-    assert from_urdf(urdf).thickness == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda text: text[:-20], "not a readable URDF"),
-        (lambda text: '<?xml version="1.0" encoding="morse"?>' + text, "not a readable URDF"),
-        (lambda text: "<mujoco/>", "'mujoco' instead of a robot"),
-        (lambda text: "<robot/>", "no moving joints"),
-        (lambda text: text.replace(' velocity="1.2"', ""), "no velocity limit"),
-        (lambda text: text.replace('"1.2"', '"fast"'), "not numbers"),
-        (lambda text: text.replace('"1.2"', '"0"'), "shoulder"),
-        (lambda text: text.replace('upper="2"', 'upper="-2"'), "lower limit below"),
-    ],
-)
-def test_a_wrong_urdf_is_one_sentence(urdf, change, said):
-    urdf.write_text(change(URDF))
-    with pytest.raises(UserError, match=said):
-        from_urdf(urdf)
-
-
-def test_unknown_joints_and_files_are_named(urdf, tmp_path):
-    with pytest.raises(UserError, match="no moving joint 'weld'"):
-        from_urdf(urdf, ("weld",))
-    with pytest.raises(UserError, match="does not exist"):
-        from_urdf(tmp_path / "nothing.urdf")
+BALL = Capsule((0, 0, 0), (0, 0, 0), 0.1)
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"joints": ("a",) * 7}, {"velocity": (1.0,)}, {"thickness": -1.0}, {"acceleration": (math.inf,) * 7}],
+    [
+        {"joints": ("a",) * 7},
+        {"velocity": (1.0,)},
+        {"velocity": (math.nan,) * 7},
+        {"thickness": -1.0},
+        {"acceleration": (math.inf,) * 7},
+        {"kinematics": None},
+        {"pairs": ((0, 99),)},
+        {"capsules": (LinkCapsule("link99", BALL),)},
+    ],
 )
 def test_a_robot_checks_itself(change):
     with pytest.raises(UserError):
         replace(PANDA, **change)
+
+
+def test_kinematics_have_as_many_joints_as_limits():
+    with pytest.raises(UserError, match="have 7 joints, its limits 2"):
+        Robot("two", ("a", "b"), ((-1.0, 1.0),) * 2, (1.0,) * 2, kinematics=panda())
+
+
+def test_a_speed_that_is_not_known_is_infinite():
+    assert replace(PANDA, velocity=(math.inf,) * 7).velocity[0] == math.inf
+
+
+def test_robots_are_the_same_if_all_of_them_is():
+    assert hash(replace(PANDA)) == hash(PANDA)
+    assert replace(PANDA) == PANDA
+
+
+def test_random_poses_are_within_limits_and_always_the_same():
+    free = replace(PANDA, position=((-math.inf, math.inf), *PANDA.position[1:]))
+    poses = free.random_poses(200)
+    low, high = np.array(PANDA.position).T
+    assert poses.shape == (200, 7)
+    assert np.all((poses[:, 1:] >= low[1:]) & (poses[:, 1:] <= high[1:]))
+    assert np.abs(poses[:, 0]).max() <= np.pi
+    np.testing.assert_array_equal(poses, free.random_poses(200))

@@ -1,6 +1,7 @@
 """Constraints: margins are what a slow search finds, and the cost leads out of violations."""
 
 from dataclasses import replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from helpers import POINT, quick
 from vigor.basics.errors import UserError
+from vigor.motion.distances import along_line
 from vigor.motion.panda import PANDA
 from vigor.motion.promp import rollout
 from vigor.motion.robots import Robot
@@ -25,7 +27,7 @@ BOUNDS = constraints.bounds(PLANAR, Constraints(keep_out=SHAPES))
 place = st.tuples(*[st.floats(-2, 2, allow_subnormal=False)] * 2)
 
 outside = quick(lambda points: constraints._outside(BOUNDS, points[..., None, :]))
-closest = quick(lambda a, b: constraints._closest(BOUNDS, a[..., None, :], b[..., None, :]))
+closest = quick(lambda a, b: along_line(partial(constraints._outside, BOUNDS), a[..., None, :], b[..., None, :]))
 
 
 def weights_of(task, count=3, seed=0, scale=0.5):

@@ -135,7 +135,8 @@ def read_array(path: Path) -> np.ndarray:
     return next(iter(loaded.values()))
 
 
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+"""A number as files have it; Python's own `float` also takes 1_0, nan and digits of other scripts."""
 
 
 def read_csv(path: Path) -> np.ndarray:
@@ -169,7 +170,7 @@ def _named(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[str, ...
         return cells if mark == "," else [cell.replace(",", ".") for cell in cells]
 
     names = None
-    if not any(_NUMBER.fullmatch(cell) for cell in cells_of(begin[0][1])):
+    if not any(NUMBER.fullmatch(cell) for cell in cells_of(begin[0][1])):
         names = tuple(cell.strip("\"'# \r\n") for cell in begin.pop(0)[1].split(mark))
     if not begin:
         raise UserError(f"{path} has names and no numbers")
@@ -182,7 +183,7 @@ def _named(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[str, ...
             raise UserError(f"{path}, row {number} has {len(cells)} columns where others have {width}")
         for column, cell in enumerate(cells, start=1):
             # Nanoseconds since 1970 have 19 digits.
-            if not _NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e19:
+            if not NUMBER.fullmatch(cell) or not abs(float(cell)) < 1e19:
                 raise UserError(
                     f"{path}, row {number}, column {column}: {cell[:40]!r} is no finite number of a sensible size"
                 )

@@ -51,7 +51,7 @@ class Export:
     """Task of the plan, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 
     def __call__(self, words: list[str]) -> int:
-        from vigor.motion.robots import from_urdf
+        from vigor.motion.robots import Robot
 
         if self.urdf is None and (self.joints or self.acceleration is not None):
             raise UserError("--joints and --acceleration belong to a robot that --urdf describes")
@@ -61,7 +61,7 @@ class Export:
         plans = read_plans(self.plan, self.task)
         robot = plans.constraints.robot
         if self.urdf is not None:
-            robot = from_urdf(self.urdf, self.joints, self.acceleration)
+            robot = Robot.from_urdf(self.urdf, self.joints, self.acceleration)
         contexts = range(1, len(plans) + 1) if self.context == 0 else [self.context]
         solutions = [chosen(plans, context, self.solution)[1] for context in contexts]
         pose = self.start_pose or None

@@ -15,7 +15,7 @@ from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, subcommand
 
 from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.basics.version import __version__
-from vigor.cli import benchmark, demos, evaluate, export, plan, report, show, studio, suggest, train
+from vigor.cli import benchmark, demos, evaluate, export, plan, report, robot, show, studio, suggest, train
 
 COMMANDS: dict[str, Any] = {
     "train": train.Train,
@@ -28,6 +28,7 @@ COMMANDS: dict[str, Any] = {
     "benchmark": benchmark.Benchmark,
     "demos": demos.Demos,
     "studio": studio.Studio,
+    "robot": robot.Robot,
 }
 
 

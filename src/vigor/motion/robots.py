@@ -1,32 +1,53 @@
-"""Robots: names of joints and their limits, also from a URDF file."""
+"""Robots: names of joints and their limits and, where they are known, kinematics and capsules around the links."""
 
 import math
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from vigor.basics.errors import UserError
+from vigor.motion.kinematics import Chain
+from vigor.motion.screws import Vector
+from vigor.motion.shapes import Capsule
 
 LARGEST = 1e6
-"""No limit may be beyond, but for joints that turn without end: margins are computed in single precision."""
+"""No limit may be beyond, but for what has none: margins are computed in single precision."""
+
+
+@dataclass(frozen=True)
+class LinkCapsule:
+    """A capsule around a link, or around a part of it."""
+
+    link: str
+    capsule: Capsule
+    """In the link's frame."""
 
 
 @dataclass(frozen=True, repr=False)
 class Robot:
-    """Limits of an arm, by joint."""
+    """An arm: limits by joint, in radians or, of joints that slide, in metres; perhaps kinematics and capsules."""
 
     name: str
     joints: tuple[str, ...]
     """Names of the joints, as a controller knows them."""
     position: tuple[tuple[float, float], ...]
-    """Lower and upper limit of each joint, in radians; infinite for one that turns without end."""
+    """Lower and upper limit of each joint; infinite for one that turns without end."""
     velocity: tuple[float, ...]
-    """Largest speed of each joint, in radians per second."""
+    """Largest speed of each joint, per second; infinite where it is not known."""
     acceleration: tuple[float, ...] | None = None
-    """Largest acceleration of each joint, in radians per second squared; None if it is not known."""
+    """Largest acceleration of each joint, per second squared; None if it is not known."""
     thickness: float = 0.0
     """Radius of the links around the line from joint to joint, in metres."""
+    kinematics: Chain | None = None
+    """Points and frames of the links by the joints; None if limits alone are known."""
+    capsules: tuple[LinkCapsule, ...] = ()
+    """Capsules around the links, to look for collisions with; none if they are not known."""
+    pairs: tuple[tuple[int, int], ...] = ()
+    """Numbers of the capsules that could touch each other."""
+    missing: tuple[str, ...] = ()
+    """Everything that its file leaves open, in words."""
 
     def __post_init__(self) -> None:
         count = len(self.joints)
@@ -35,79 +56,80 @@ class Robot:
         if not len(self.position) == len(self.velocity) == len(self.acceleration or self.velocity) == count:
             raise UserError(f"the robot {self.name} needs limits for each of its {count} joints")
         for joint, (low, high), speed, most in zip(
-            self.joints, self.position, self.velocity, self.acceleration or self.velocity, strict=True
+            self.joints, self.position, self.velocity, self.acceleration or (1.0,) * count, strict=True
         ):
             bounded = all(abs(end) <= LARGEST or math.isinf(end) for end in (low, high))
-            if not (low < high and bounded and 0 < speed <= LARGEST and 0 < most <= LARGEST):
+            fast = 0 < speed <= LARGEST or speed == math.inf
+            if not (low < high and bounded and fast and 0 < most <= LARGEST):
                 raise UserError(
                     f"{joint} of {self.name} needs a lower limit below the upper one, and a positive largest speed "
                     "and acceleration"
                 )
         if not 0 <= self.thickness <= LARGEST:
             raise UserError(f"the links of {self.name} cannot have the radius {self.thickness}")
+        self._check_geometry()
+
+    def _check_geometry(self) -> None:
+        if self.kinematics is not None and self.kinematics.coordinates != len(self.joints):
+            raise UserError(
+                f"the kinematics of {self.name} have {self.kinematics.coordinates} joints, "
+                f"its limits {len(self.joints)}"
+            )
+        if self.capsules and self.kinematics is None:
+            raise UserError(f"the robot {self.name} has capsules, but no kinematics that say where they are")
+        for item in self.capsules:
+            self.kinematics.link(item.link)  # type: ignore[union-attr]
+        if not all(0 <= one < two < len(self.capsules) for one, two in self.pairs):
+            raise UserError(f"the robot {self.name} has pairs of capsules that are not there")
+
+    @property
+    def slides(self) -> tuple[bool, ...]:
+        """Whether each joint slides instead of turning; all turn where no kinematics are known."""
+        chain = self.kinematics.joints if self.kinematics is not None else ()
+        sliding = {joint.coordinate for joint in chain if joint.slides}
+        return tuple(number in sliding for number in range(len(self.joints)))
+
+    def random_poses(self, count: int, seed: int = 0) -> np.ndarray:
+        """Poses [count, joint] drawn evenly within the limits; joints without limits within half a turn or a metre."""
+        low, high = np.array(self.position).T
+        widest = np.where(self.slides, 1.0, np.pi)
+        low, high = np.where(np.isinf(low), -widest, low), np.where(np.isinf(high), widest, high)
+        return np.random.default_rng(seed).uniform(low, high, (count, len(self.joints)))
+
+    @staticmethod
+    def load(
+        name: str | Path,
+        base: str | None = None,
+        tool: str | None = None,
+        tool_offset: Vector = (0.0, 0.0, 0.0),
+        *,
+        velocity: float | None = None,
+        acceleration: float | None = None,
+        thickness: float = 0.0,
+        capsules: bool = False,
+    ) -> "Robot":
+        """The arm from base to tool of a robot: a name such as "ur5", or the path of a URDF or MJCF file.
+
+        base, tool: links; by default those of the named robot, or the root and the only end. tool_offset: end effector
+        in the frame of the tool's link. velocity, acceleration: largest of every joint whose file does not say; a
+        velocity of math.inf if it is not known. capsules: also enclose the links in capsules, from their meshes.
+        """
+        from vigor.motion import loading
+
+        return loading.load(name, base, tool, tool_offset, velocity, acceleration, thickness, capsules)
 
     @staticmethod
     def from_urdf(
         path: str | Path, joints: Sequence[str] = (), acceleration: float | None = None, thickness: float = 0.0
     ) -> "Robot":
-        """The limits that a URDF file gives, of the named joints or of all that move by themselves.
+        """The limits alone that a URDF file gives, of the named joints or of all that move by themselves.
 
-        acceleration: largest of every joint, which a URDF file cannot say; thickness: radius of the links, in metres.
+        acceleration: largest of every joint, which a URDF file cannot say; thickness: radius of the links around the
+        line from joint to joint, in metres; with 0, keep-outs are checked against bare lines.
         """
-        return from_urdf(Path(path), joints, acceleration, thickness)
+        from vigor.motion import loading
+
+        return loading.limits(Path(path), joints, acceleration, thickness)
 
     def __repr__(self) -> str:
         return f"Robot({self.name}, {len(self.joints)} joints)"
-
-
-def from_urdf(
-    path: Path, joints: Sequence[str] = (), acceleration: float | None = None, thickness: float = 0.0
-) -> Robot:
-    """The limits that a URDF file gives, of the named joints or of all that move by themselves, in the file's order.
-
-    A URDF file says neither of these two. acceleration: largest of every joint. thickness: radius of the links around
-    the line from joint to joint, in metres; with 0, keep-outs are checked against bare lines.
-    """
-    try:
-        root = ElementTree.parse(path).getroot()
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist") from None
-    except (OSError, LookupError, ValueError, ElementTree.ParseError) as error:
-        raise UserError(f"{path} is not a readable URDF file: {error}") from None
-    if root.tag != "robot":
-        raise UserError(f"{path} is not a URDF file: it describes a {root.tag!r} instead of a robot")
-    moving = {
-        joint.get("name", ""): joint
-        for joint in root.iter("joint")
-        if joint.get("type") in ("revolute", "continuous", "prismatic") and joint.find("mimic") is None
-    }
-    missing = [name for name in joints if name not in moving]
-    if missing:
-        raise UserError(f"{path} has no moving joint {missing[0]!r}; it has {', '.join(moving)}")
-    names = tuple(joints) or tuple(moving)
-    if not names:
-        raise UserError(f"{path} has no moving joints")
-    limits = [_limits(path, name, moving[name]) for name in names]
-    return Robot(
-        name=root.get("name", path.stem),
-        joints=names,
-        position=tuple((low, high) for low, high, _ in limits),
-        velocity=tuple(speed for _, _, speed in limits),
-        acceleration=None if acceleration is None else (acceleration,) * len(names),
-        thickness=thickness,
-    )
-
-
-def _limits(path: Path, name: str, joint: ElementTree.Element) -> tuple[float, float, float]:
-    """Lower and upper limit and largest speed of a URDF's joint."""
-    limit = joint.find("limit")
-    if limit is None or limit.get("velocity") is None:
-        raise UserError(f"{path} gives {name} no velocity limit; add one to its <limit>")
-    try:
-        speed = float(limit.get("velocity", ""))
-        if joint.get("type") == "continuous":
-            return -math.inf, math.inf, speed
-        # A bound that is left out is 0.
-        return float(limit.get("lower", "0")), float(limit.get("upper", "0")), speed
-    except ValueError:
-        raise UserError(f"{path} gives {name} limits that are not numbers") from None

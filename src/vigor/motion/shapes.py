@@ -44,6 +44,41 @@ class Box:
         return tuple((low + high) / 2 for low, high in zip(self.low, self.high, strict=True))
 
 
+@dataclass(frozen=True)
+class Capsule:
+    """All points in space within a radius of a line; around a point it is a ball."""
+
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    radius: float
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            object.__setattr__(self, name, tuple(map(float, getattr(self, name))))
+        if not all(len(end) == 3 and _fits(end) for end in (self.start, self.end)) or not 0 < self.radius <= LARGEST:
+            raise UserError("a capsule needs two ends of 3 finite coordinates and a positive radius")
+
+    @property
+    def volume(self) -> float:
+        return math.pi * self.radius**2 * (math.dist(self.start, self.end) + 4 / 3 * self.radius)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The half of space that a normal points away from: a floor, a wall."""
+
+    normal: tuple[float, float, float]
+    """Direction out of it; any length."""
+    height: float = 0.0
+    """Distance of its surface from the origin, along the normal."""
+
+    def __post_init__(self) -> None:
+        if len(self.normal) != 3 or not _fits(self.normal) or not any(self.normal) or not abs(self.height) <= LARGEST:
+            raise UserError("a plane needs a normal of 3 finite coordinates, not all 0, and a finite height")
+        length = math.hypot(*self.normal)
+        object.__setattr__(self, "normal", tuple(float(value) / length for value in self.normal))
+
+
 def _fits(point: tuple[float, ...]) -> bool:
     """Whether a point is one of the plane or of space."""
     return len(point) in (2, 3) and bool(np.all(np.abs(point) <= LARGEST))

@@ -4,9 +4,8 @@ A constraint is a cost on the way to a plan, which pushes samples away from viol
 how far its worst moment is from a violation; negative where there is one.
 """
 
-import math
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -15,6 +14,7 @@ import numpy as np
 
 from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError
+from vigor.motion.distances import along_line, point_to_box
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere, in_plane
 from vigor.tasks.task import Task
@@ -35,8 +35,6 @@ FINE = 10
 """Margins are looked for at this many times the steps of the ProMP."""
 _ALONG = 5
 """Points of a link that the cost looks at."""
-_SECTIONS = 30
-"""Golden sections of a link in search of its closest point: to a millionth of its length."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
 def clearances(limits: Bounds, points: Array) -> Array:
     """Distances [..., link, shape] of the links between points [..., points, 2 or 3] to keep-outs; negative inside."""
     starts, ends = (part[..., None, :] for part in _links(points))
-    return _closest(limits, starts, ends)
+    return along_line(partial(_outside, limits), starts, ends)
 
 
 def _links(points: Array) -> tuple[Array, Array]:
@@ -191,11 +189,7 @@ def _links(points: Array) -> tuple[Array, Array]:
 
 def _outside(limits: Bounds, points: Array) -> Array:
     """Distance [..., shape] of points [..., 1, 2 or 3] to the surfaces of the shapes; negative inside."""
-    beyond = jnp.abs(points - limits.centres) - limits.halves
-    away = jnp.sqrt(jnp.maximum(jnp.sum(jax.nn.relu(beyond) ** 2, axis=-1), 1e-12))
-    # Not jnp.max, whose gradient is not a number where a compiler rounds the maximum differently.
-    most = reduce(jnp.maximum, [beyond[..., i] for i in range(beyond.shape[-1])])
-    return away + jnp.minimum(most, 0.0) - limits.radii
+    return point_to_box(points, limits.centres, limits.halves) - limits.radii
 
 
 def _depths(limits: Bounds, before: Array, after: Array) -> Array:
@@ -211,27 +205,6 @@ def _depths(limits: Bounds, before: Array, after: Array) -> Array:
     size = limits.radii + jnp.max(limits.halves, axis=-1)
     depth = -_outside(limits, before + share[..., None] * way) / size
     return jax.nn.relu(depth + CLEAR) * (1 + WAY * length / size)
-
-
-def _closest(limits: Bounds, starts: Array, ends: Array) -> Array:
-    """Smallest distance [..., link, shape] of links to shapes; starts, ends: [..., link, 1, 2 or 3].
-
-    The distance to a convex shape is convex along a line, so golden sections find its minimum.
-    """
-    golden = (math.sqrt(5) - 1) / 2
-
-    def at(share: Array) -> Array:
-        return _outside(limits, starts + share[..., None] * (ends - starts))
-
-    def narrow(_: int, interval: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = interval
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        nearer = at(left) < at(right)
-        return jnp.where(nearer, low, left), jnp.where(nearer, right, high)
-
-    zero = jnp.zeros((*starts.shape[:-2], limits.radii.shape[0]))
-    low, high = jax.lax.fori_loop(0, _SECTIONS, narrow, (zero, zero + 1))
-    return jnp.minimum(at((low + high) / 2), jnp.minimum(at(zero), at(zero + 1)))
 
 
 def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:

@@ -96,12 +96,20 @@ def _plan_from_json(value: Any, kind: type[Plan]) -> Plan:
 
 def _limits_to_json(limits: tuple[tuple[float, float], ...]) -> list[Any]:
     """Limits of joints; where there is none, null."""
-    return [[value if np.isfinite(value) else None for value in pair] for pair in limits]
+    return [_speeds_to_json(pair) for pair in limits]
 
 
 def _limits_from_json(value: Any, kind: Any) -> tuple[tuple[float, float], ...]:
     pairs = CONVERTER.structure(value, tuple[tuple[float | None, float | None], ...])
     return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in pairs)
+
+
+def _speeds_to_json(speeds: tuple[float, ...]) -> list[Any]:
+    return [value if np.isfinite(value) else None for value in speeds]
+
+
+def _speeds_from_json(value: Any, kind: Any) -> tuple[float, ...]:
+    return tuple(np.inf if speed is None else speed for speed in CONVERTER.structure(value, tuple[float | None, ...]))
 
 
 def _shape_from_json(value: Any, kind: Any) -> Sphere | Box:
@@ -118,6 +126,7 @@ def _leave_out(kind: type, **changes: Any) -> None:
 _leave_out(
     Robot,
     position=override(unstruct_hook=_limits_to_json, struct_hook=lambda value, kind: _limits_from_json(value, kind)),
+    velocity=override(unstruct_hook=_speeds_to_json, struct_hook=lambda value, kind: _speeds_from_json(value, kind)),
 )
 CONVERTER.register_structure_hook(Sphere | Box, _shape_from_json)
 _leave_out(Solution, situation=override(omit=True))

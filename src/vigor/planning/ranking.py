@@ -56,45 +56,63 @@ def rank(
     rewards: [context, component]; common: what demonstrations have in common; trained: [m, C], contexts with
     demonstrations; samples: drawn from each mixture.
     """
-    count, components = mixtures.means.shape[:2]
+    components = mixtures.means.shape[1]
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
-    assert judged.predicted is not None
     movements, owners = _with_samples(mixtures, samples, seed)
     found = predict(task, contexts, movements, common, constraints)
     outside, warnings = beyond(task, trained, contexts)
     blocked = _blocked(task, constraints)
     joints = np.asarray(rollout(task.promp, mixtures.means))
-    weights = np.exp(np.asarray(mixtures.log_weights, np.float64))
-    plans = []
     distinct = float(common.distinct) if task.judge.distinct is None else task.judge.distinct
-    for i in range(count):
+    plans = []
+    for i, context in enumerate(contexts):
         groups = distinct_solutions(joints[i], distinct)
-        rows = []
-        for j, owner in enumerate(owners[i]):
-            is_mean, promise = j < components, found[i][j]
-            rows.append(
-                Solution(
-                    movement=tuple(movements[i, j].tolist()),
-                    component=int(owner),
-                    weight=float(weights[i, owner]),
-                    reward=float(rewards[i, owner]) if is_mean and rewards is not None else None,
-                    predicted=float(judged.predicted[i, owner]) if is_mean else promise.predicted,
-                    success=_entry(judged.success, i, owner) if is_mean else None,
-                    distance=_entry(judged.distance, i, owner) if is_mean else promise.distance,
-                    solves=_solves(task, promise),
-                    group=int(groups[owner]),
-                    targets=promise.targets,
-                    margins=promise.margins,
-                    violated=promise.violated,
-                )
-            )
-        ranked, order = _ranked(rows[:components])
+        rows = [
+            _solution(task, movement, int(owner), float(judged.weights[i, owner]), int(groups[owner]), promise)
+            for movement, owner, promise in zip(movements[i], owners[i], found[i], strict=True)
+        ]
+        ranked, order = _ranked([_of_component(row, judged, rewards, i) for row in rows[:components]])
         further = tuple(replace(row, group=order[row.group]) for row in rows[components:])
-        unknown = _unknown(task, common, contexts[i], ranked[0])
+        unknown = _unknown(task, common, context, ranked[0])
         warning = "; ".join(said for said in (unknown, warnings[i], blocked) if said) or None
-        plan = Plan(tuple(map(float, contexts[i])), float(outside[i]), warning, ranked, further)
+        plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, further)
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
+
+
+def _solution(
+    task: Task, movement: np.ndarray, component: int, weight: float, group: int, promise: Prediction
+) -> Solution:
+    """A movement [D] with what it promises by itself."""
+    return Solution(
+        movement=tuple(movement.tolist()),
+        component=component,
+        weight=weight,
+        reward=None,
+        predicted=promise.predicted,
+        success=None,
+        distance=promise.distance,
+        solves=_solves(task, promise),
+        group=group,
+        targets=promise.targets,
+        margins=promise.margins,
+        violated=promise.violated,
+    )
+
+
+def _of_component(row: Solution, judged: Evaluation, rewards: np.ndarray | None, i: int) -> Solution:
+    """The mean of a component of context i, with what the samples around it promise."""
+
+    def own(values: np.ndarray | None) -> float | None:
+        return None if values is None else float(values[i, row.component])
+
+    return replace(
+        row,
+        reward=own(rewards),
+        predicted=row.predicted if judged.predicted is None else float(judged.predicted[i, row.component]),
+        success=own(judged.success),
+        distance=row.distance if judged.distance is None else own(judged.distance),
+    )
 
 
 def _with_samples(mixtures: Mixture, samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,10 +150,6 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
         for i, far, context, span in zip(worst, outside, contexts, spans, strict=True)
     ]
     return outside, warnings
-
-
-def _entry(values: np.ndarray | None, i: int, owner: int) -> float | None:
-    return None if values is None else float(values[i, owner])
 
 
 def _solves(task: Task, promise: Prediction) -> bool | None:

@@ -86,6 +86,16 @@ def panels(
     return figure, panels
 
 
+def space(points: np.ndarray) -> tuple[Figure, Any]:
+    """A figure with one view in space, a cube that has room for points [n, 3]."""
+    figure = Figure(figsize=(6.4, 6.4), layout=ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02))
+    ax = figure.add_subplot(projection="3d", computed_zorder=False)
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = 0.53 * float(np.max(high - low))
+    _set_space(ax, (low + high) / 2 + half * np.array([[-1.0], [1.0]]), zoom=1.0)
+    return figure, ax
+
+
 def _set_plane(ax: Axes, limits: np.ndarray) -> None:
     clean(ax)
     ax.set(xlim=limits[:, 0], ylim=limits[:, 1], aspect="equal")
@@ -93,9 +103,9 @@ def _set_plane(ax: Axes, limits: np.ndarray) -> None:
     ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
-def _set_space(ax: Any, limits: np.ndarray) -> None:
+def _set_space(ax: Any, limits: np.ndarray, zoom: float = 1.35) -> None:
     ax.set(xlim=limits[:, 0], ylim=limits[:, 1], zlim=limits[:, 2])
-    ax.set_box_aspect(np.ptp(limits, axis=0), zoom=1.35)
+    ax.set_box_aspect(np.ptp(limits, axis=0), zoom=zoom)
     ax.view_init(elev=22, azim=-58)
     low, high = limits
     for name, place in zip("xyz", ((0.5, -0.1, 0), (1.1, 0.5, 0), (1, 1.1, 0.5)), strict=True):

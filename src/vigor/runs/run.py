@@ -236,9 +236,7 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
 def _means(judged: Evaluation) -> dict[str, Any]:
     """Figures of training and test contexts, without those of each context."""
     parts = {"train": judged.train, "test": judged.test}
-    return {
-        name: {figure: value for figure, value in part.items() if figure != "contexts"} for name, part in parts.items()
-    }
+    return {name: {figure: part[figure] for figure in part if figure != "contexts"} for name, part in parts.items()}
 
 
 def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:

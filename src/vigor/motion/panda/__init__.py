@@ -1,9 +1,38 @@
-"""The Franka Panda: limits, kinematics and dimensions; `model.py` has it for MuJoCo."""
+"""The Franka Panda: limits, kinematics, dimensions and capsules; `model.py` has it for MuJoCo."""
 
 import math
 
-from vigor.motion.kinematics import SerialChain
+from vigor.motion.kinematics import Chain
+from vigor.motion.panda.capsules import CAPSULES, PAIRS
 from vigor.motion.robots import Robot
+
+SHOULDER, FLANGE, OFFSET = 0.333, 0.107, 0.088
+"""Height of the shoulder, length from the wrist down to the flange, and from the wrist forward to the flange's axis."""
+UPPER, LOWER = (0.0825, 0.316), (-0.0825, 0.384)
+"""Shoulder to elbow and elbow to wrist, forward and up, when all joints are at zero."""
+
+
+_QUARTER = math.pi / 2
+DH = (
+    (0.0, 0.0, SHOULDER),
+    (0.0, -_QUARTER, 0.0),
+    (0.0, _QUARTER, UPPER[1]),
+    (UPPER[0], _QUARTER, 0.0),
+    (LOWER[0], -_QUARTER, LOWER[1]),
+    (0.0, _QUARTER, 0.0),
+    (OFFSET, _QUARTER, 0.0),
+)
+"""Modified Denavit-Hartenberg parameters (a, alpha, d) of every joint."""
+
+
+TOOL = 0.212
+"""Length from joint 7 to the tool point: the flange and a hand."""
+
+
+def chain(tool: float = TOOL) -> Chain:
+    """Kinematics with the tool point so far beyond joint 7."""
+    return Chain.from_dh(DH, tool)
+
 
 PANDA = Robot(
     name="Franka Panda",
@@ -20,25 +49,8 @@ PANDA = Robot(
     velocity=(2.175, 2.175, 2.175, 2.175, 2.61, 2.61, 2.61),
     acceleration=(15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0),
     thickness=0.06,
+    kinematics=chain(),
+    capsules=CAPSULES,
+    pairs=PAIRS,
 )
 """From the manufacturer's data sheet; the thickness is that of the slimmer half of its links."""
-
-SHOULDER, FLANGE, OFFSET = 0.333, 0.107, 0.088
-"""Height of the shoulder, length from the wrist down to the flange, and from the wrist forward to the flange's axis."""
-UPPER, LOWER = (0.0825, 0.316), (-0.0825, 0.384)
-"""Shoulder to elbow and elbow to wrist, forward and up, when all joints are at zero."""
-
-
-def chain(tool: float = 0.212) -> SerialChain:
-    """Kinematics with the tool point so far beyond joint 7: by default a flange of .107 m and a hand."""
-    quarter = math.pi / 2
-    parameters = (
-        (0.0, 0.0, SHOULDER),
-        (0.0, -quarter, 0.0),
-        (0.0, quarter, UPPER[1]),
-        (UPPER[0], quarter, 0.0),
-        (LOWER[0], -quarter, LOWER[1]),
-        (0.0, quarter, 0.0),
-        (OFFSET, quarter, 0.0),
-    )
-    return SerialChain(parameters, tool)

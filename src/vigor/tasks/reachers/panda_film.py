@@ -48,7 +48,7 @@ def _build(targets: Sequence[Region], keep_out: Sequence[Sphere | Box], tips: np
     spec = model.spec()
     spec.body("attachment").add_geom(
         type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-        fromto=(0, 0, 0, 0, 0, panda.chain().tool - panda.FLANGE),
+        fromto=(0, 0, 0, 0, 0, panda.TOOL - panda.FLANGE),
         size=(0.008, 0, 0),
         rgba=scene.STEEL,
         mass=0,
