@@ -11,7 +11,7 @@ test: .venv/installed-test  ## All checks: style, types, imports between rooms, 
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/pytest -n auto --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal  # Else every process compiles all sources again.
 
 bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
 	$(BIN)/python benchmarks/speed.py --quick

@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from hypothesis import settings
+from matplotlib.figure import Figure
 
 _CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
 _COMPILE_QUICKLY = (
     "--xla_cpu_use_fusion_emitters=false",
-    "--xla_backend_optimization_level=1",
+    "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
 )
 """What tests compute is small: to compile it takes far longer than to run it."""
 # Before anything is compiled, and for processes to come.
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
 os.environ["MENAGERIE_ROOT"] = str(_CACHE / "nothing")  # Robots are not downloaded.
+os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # No program carries the lines that it comes from.
 os.environ["XLA_FLAGS"] = " ".join([*_COMPILE_QUICKLY, os.environ.get("XLA_FLAGS", "")])
 
 from vigor.basics.device import use_device  # noqa: E402
@@ -60,6 +62,15 @@ def trained(tmp_path_factory) -> Path:
         if not (folder / "report.html").exists():  # What is written last.
             cli.main(["train", EXAMPLE_TASK, *small(out=folder)])
     return folder
+
+
+@pytest.fixture
+def undrawn(monkeypatch) -> None:
+    """Figures are made but not drawn, where a test looks at something else: to draw those of a run takes seconds."""
+    from vigor.reports import figures
+
+    save, empty = figures.save, Figure((0.1, 0.1))
+    monkeypatch.setattr(figures, "save", lambda figure, path: save(empty, path))
 
 
 @pytest.fixture(scope="session")

@@ -95,12 +95,19 @@ def output_gradient(optimiser) -> dict[str, np.ndarray]:
 
 def member(tree, i: int):
     """One network, or one run, of a batch."""
-    return jax.tree.map(lambda leaf: leaf[i], tree)
+    return jax.tree.map(lambda leaf: _by_numpy(lambda array: array[i], leaf), tree)
 
 
 def stacked(trees):
     """A batch of networks or runs."""
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+    return jax.tree.map(lambda *leaves: _by_numpy(lambda *arrays: np.stack(arrays), *leaves), *trees)
+
+
+def _by_numpy(change, *leaves):
+    """A change of arrays for which JAX would compile a program for every shape; keys stay what they are."""
+    if not jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
+        return jnp.asarray(change(*map(np.asarray, leaves)))
+    return jax.random.wrap_key_data(change(*map(jax.random.key_data, leaves)))
 
 
 def assert_same(one, other, **tolerance) -> None:

@@ -14,6 +14,7 @@ from vigor.cli import main as cli
 from vigor.runs import run
 from vigor.tasks import load_task, trust
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 COMMANDS = {
     "plan": ("plan", "RUN", "--context", "0.4", "0", "1", "0"),
     "evaluate": ("evaluate", "RUN"),

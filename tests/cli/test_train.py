@@ -17,6 +17,8 @@ from vigor.runs import run
 from vigor.runs.methods import METHODS
 from vigor.runs.presets import preset
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def found(folder) -> dict:
     """Figures of a run."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers import EXAMPLE_TASK
 from vigor.basics.errors import UserError
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.formats import published
@@ -37,13 +38,13 @@ def test_demonstrations_in_the_folder_count_where_another_machine_rounds_otherwi
 
 
 def test_tasks_of_two_files_with_one_name_have_demonstrations_of_their_own(tmp_path):
-    text = """import dataclasses
+    text = f"""import dataclasses
 from vigor.tasks import load_task
-planar = load_task("planar-reacher")
-TASK = dataclasses.replace(planar, sample_contexts=lambda rng, count: planar.sample_contexts(rng, count) + {})
+known = load_task({EXAMPLE_TASK!r})
+TASK = dataclasses.replace(known, sample_contexts=lambda rng, count: known.sample_contexts(rng, count) + SHIFT)
 """
-    for name, shift in (("one", "0.0"), ("other", "0.1")):
-        (tmp_path / f"{name}.py").write_text(text.format(shift))
+    for name, shift in (("one", "0.0"), ("other", "0.02")):
+        (tmp_path / f"{name}.py").write_text(text.replace("SHIFT", shift))
     data = Data(tmp_path / "benchmark")
     one, other = (data.of(f"{tmp_path / name}.py:TASK") for name in ("one", "other"))
     assert one.place != other.place

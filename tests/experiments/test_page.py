@@ -51,6 +51,12 @@ def groups(rows):
     return tables.groups(rows)
 
 
+@pytest.fixture(scope="module")
+def box_plots(groups):
+    """Figure of each task."""
+    return {task: charts.compared(of_task) for task, of_task in tables.usual(groups).items()}
+
+
 def test_groups_are_configurations_in_the_order_of_the_paper(rows, groups):
     assert sum(len(group.rows) for group in groups) == len(rows)
     assert all([one["setup"]["seed"] for one in group.rows] == [0, 1, 2, 3, 4] for group in groups)
@@ -176,9 +182,9 @@ def test_the_papers_numbers_are_those_of_its_plots():
         assert {finding.better, finding.worse} <= set(suites.ABLATIONS[finding.method][finding.setting])
 
 
-def test_box_plots_show_ours_and_the_papers(groups):
+def test_box_plots_show_ours_and_the_papers(groups, box_plots):
     for task, of_task in tables.usual(groups).items():
-        axes = charts.compared(of_task).axes
+        axes = box_plots[task].axes
         assert len(axes) == (3 if task == "box-pusher" else 2)
         names = [label.get_text() for label in axes[0].get_xticklabels()]
         assert names == [group.name for group in of_task]
@@ -205,9 +211,9 @@ def test_curves_over_contexts_have_all_numbers(groups):
     assert ours == {group.name: list(suites.CONTEXTS) for group in references}
 
 
-def test_distances_to_compare_with_are_those_that_the_paper_has_of_a_task(groups):
-    for task, of_task in tables.usual(groups).items():
-        (legend,) = charts.compared(of_task).legends
+def test_distances_to_compare_with_are_those_that_the_paper_has_of_a_task(box_plots):
+    for task, figure in box_plots.items():
+        (legend,) = figure.legends
         labels = {text.get_text() for text in legend.get_texts()}
         assert {label for label in labels if "(paper)" in label} == set(paper.LINES.get(task, ()))
 
@@ -244,6 +250,7 @@ def test_the_readme_has_figures_of_the_committed_table():
         assert f" | {best}, {drawn} | {other}, {other_drawn} | {theirs} |" in readme
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_is_one_page_with_everything(tmp_path, rows, capsys):
     store = Store(tmp_path)
     store.begin()

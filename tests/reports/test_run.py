@@ -15,6 +15,7 @@ from vigor.runs import run
 from vigor.runs.setup import Setup
 from vigor.tasks.task import Display, Region
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 SETUP = Setup("point", method=NAME, settings=PretendedSettings(), **SPLIT)
 
 

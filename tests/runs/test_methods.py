@@ -74,6 +74,7 @@ def press_ctrl_c(iteration: int):
     return show
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", TINY)
 def test_a_method_trains_stops_resumes_evaluates_and_reports(tmp_path, name):
     alone, stopped, setup = tmp_path / "alone", tmp_path / "stopped", setup_of(name)

@@ -55,6 +55,7 @@ class ProMP:
         """Length D of a weight vector."""
         return self.bases * self.dimensions
 
+    @partial(jax.jit, static_argnames=("self", "derivative"), inline=True)
     def basis(self, phase: Float[Array, " time"], derivative: int = 0) -> Float[Array, "time base"]:
         """Values of the basis functions at phases, or of a derivative by the phase."""
         dropped = 0 if self.free_start else 2
