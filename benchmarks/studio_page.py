@@ -127,7 +127,7 @@ class Hand:
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()
 
-    def says(self, text: str, seconds: float = 10.0) -> None:
+    def says(self, text: str, seconds: float = 60.0) -> None:
         """Wait until the page shows a text."""
         self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
 

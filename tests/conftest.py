@@ -5,20 +5,20 @@ import signal
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from hypothesis import settings
 from matplotlib.figure import Figure
 
 _CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
 _COMPILE_QUICKLY = (
     "--xla_cpu_use_fusion_emitters=false",
-    "--xla_backend_optimization_level=0",
+    "--xla_backend_optimization_level=1",
     "--xla_llvm_disable_expensive_passes=true",
 )
 """What tests compute is small: to compile it takes far longer than to run it."""
 # Before anything is compiled, and for processes to come.
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
 os.environ["MENAGERIE_ROOT"] = str(_CACHE / "nothing")  # Robots are not downloaded.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # Tests of the examples allow them again.
 os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # No program carries the lines that it comes from.
 os.environ["XLA_FLAGS"] = " ".join([*_COMPILE_QUICKLY, os.environ.get("XLA_FLAGS", "")])
 
@@ -26,7 +26,7 @@ from vigor.basics.device import use_device  # noqa: E402
 
 use_device("cpu")
 
-from helpers import EXAMPLE_TASK, SHARED, small  # noqa: E402
+from helpers import EXAMPLE_TASK, SHARED, made_once, small  # noqa: E402
 
 settings.register_profile("unhurried", deadline=None)  # A loaded machine is no mistake.
 settings.load_profile("unhurried")
@@ -40,12 +40,6 @@ def pytest_collection_modifyitems(items) -> None:
     items.sort(key=lambda item: item.path.parts[-2:] != ("studio", "test_page.py"))
 
 
-def of_all_workers(tmp_path_factory) -> Path:
-    """A folder that the workers of a session share, for what one of them makes for all."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _state(tmp_path_factory) -> None:
     """What tests confirm is remembered for tests alone."""
@@ -57,11 +51,7 @@ def trained(tmp_path_factory) -> Path:
     """A finished run of the example, small and poor; a test that changes something copies it first."""
     from vigor.cli import main as cli
 
-    folder = of_all_workers(tmp_path_factory) / "trained"
-    with FileLock(f"{folder}.lock"):
-        if not (folder / "report.html").exists():  # What is written last.
-            cli.main(["train", EXAMPLE_TASK, *small(out=folder)])
-    return folder
+    return made_once(tmp_path_factory, "trained", lambda folder: cli.main(["train", EXAMPLE_TASK, *small(out=folder)]))
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """What several tests share: a small task with small settings, quick compilation, and where the published data lies."""
 
+import os
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from filelock import FileLock
 
 from vigor.basics.settings import with_values
 from vigor.demonstrations import preprocessing as recordings
@@ -119,6 +122,17 @@ def small(**changes: object) -> list[str]:
     """The small split and settings as words of `vigor train`; a change to None leaves one out."""
     options = {f"--{name.replace('_', '-')}": value for name, value in (SPLIT | SMALL | changes).items()}
     return [str(word) for option, value in options.items() if value is not None for word in (option, value)]
+
+
+def made_once(tmp_path_factory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that one worker of a session makes, and all of them use."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    with FileLock(f"{folder}.lock"):
+        if not Path(f"{folder}.made").exists():
+            make(folder)
+            Path(f"{folder}.made").touch()
+    return folder
 
 
 @cache

@@ -11,7 +11,7 @@ FAST = Path(__file__).parent / "fast_tasks.py"
 """File with tasks that are learned fast and poorly: PLANAR, PANDA, PUSHER."""
 
 
-def wait_for(condition, seconds=90.0):
+def wait_for(condition, seconds=300.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

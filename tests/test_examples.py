@@ -2,14 +2,16 @@
 
 import ast
 import runpy
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+import jax
 import pytest
 
 import vigor
-from helpers import EXAMPLE
+from helpers import EXAMPLE, EXAMPLE_TASK, made_once
 
 EXAMPLES = sorted(EXAMPLE.parent.glob("0*.py"))
 
@@ -32,13 +34,26 @@ def test_examples_are_short_and_use_the_public_api(path):
             assert node.attr in vigor.__all__
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _optimised() -> Iterator[None]:
+    """Programs are compiled to run fast: the examples train and plan with networks of the usual size."""
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)
+
+
+def train_example(folder: Path) -> None:
+    """Run example 02 with fewer iterations, and keep what it says."""
+    with redirect_stdout(StringIO()) as said:
+        example("02_train_and_plan.py")["main"](folder, iterations=12)
+    (folder / "said.txt").write_text(said.getvalue())
+
+
 @pytest.fixture(scope="module")
 def trained_example(tmp_path_factory) -> tuple[vigor.Run, str]:
-    """The run that example 02 makes, with fewer iterations, and what the example says."""
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    with redirect_stdout(StringIO()) as said:
-        run = example("02_train_and_plan.py")["main"](folder, iterations=12)
-    return run, said.getvalue()
+    """The run that example 02 makes, and what the example says."""
+    folder = made_once(tmp_path_factory, "example", train_example)
+    return vigor.load(folder, vigor.load_task(EXAMPLE_TASK)), (folder / "said.txt").read_text()
 
 
 def test_a_task_of_ones_own_is_learned_on_both_sides_of_the_obstacle(trained_example):
