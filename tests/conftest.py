@@ -50,7 +50,9 @@ def _state(tmp_path_factory) -> None:
 def trained(tmp_path_factory) -> Path:
     """A finished run of the example, small and poor; a test that changes something copies it first."""
     from vigor.cli import main as cli
+    from vigor.tasks import load_task
 
+    load_task(EXAMPLE_TASK)  # Every worker has confirmed it, whoever trains.
     return made_once(tmp_path_factory, "trained", lambda folder: cli.main(["train", EXAMPLE_TASK, *small(out=folder)]))
 
 

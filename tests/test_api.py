@@ -58,6 +58,41 @@ def mine() -> vigor.Run:
     return vigor.train(TASK, vigor.Demonstrations.generate(TASK), **QUICK)
 
 
+def test_a_task_needs_no_success_criterion(folder):
+    task = replace(TASK, name="unjudged", judge=vigor.Judge())
+    run = vigor.train(task, vigor.Demonstrations.generate(task, contexts=3, per_context=3), **QUICK | {"iterations": 4})
+    assert "success_best" not in run.result["test"]
+    assert 0 <= run.result["test"]["predicted_mixture"] <= 1
+    assert "predicted success" in repr(run)
+    assert run.result["common"]
+    assert run.report().exists()
+    best = run.plan(run.policies.contexts[0])[0].best
+    assert best.success is None
+    assert best.solves in (True, False)
+
+
+def test_units_change_nothing():
+    """The same movements in metres and in millimetres, up to rounding."""
+    found = []
+    for unit in (1.0, 1000.0):
+        task = replace(
+            POINT,
+            name="unit",
+            promp=replace(POINT.promp, scale=unit),
+            sample_contexts=lambda rng, n, unit=unit: unit * rng.normal(size=(n, 2)),
+            judge=vigor.Judge(),
+            source=vigor.Source(),
+        )
+        goals = unit * np.array([[1.0, 0.3], [-0.4, 0.9], [0.2, -1.1]])
+        shown = [movement(tuple(goals[i // 3])) * (1 + 0.01 * i) for i in range(9)]
+        demos = vigor.Demonstrations.from_recordings(task, goals, shown, np.arange(9) // 3)
+        run = vigor.train(task, demos, **QUICK | {"iterations": 2, "test_contexts": goals[:1] + 0.2 * unit})
+        found.append((run.policies.mixtures, run.result["test"]["predicted_mixture"]))
+    (one, success), (other, again) = found
+    np.testing.assert_allclose(one.means, other.means, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(success, again, atol=1e-2)
+
+
 def test_from_a_run_to_a_robot(run, plans, folder):
     assert run.result["task"] == "planar-reacher"
     assert run.policies.contexts.shape == (4, 4)

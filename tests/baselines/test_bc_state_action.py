@@ -34,7 +34,8 @@ def problem(seed=0, each=10) -> Problem:
     recordings = np.stack([movement((side, 1.0)) for side in sides])
     weights = TASK.promp.fit(recordings) + 0.02 * rng.normal(size=(4 * each, TASK.promp.weights))
     arrays = (jnp.asarray(array, jnp.float32) for array in (contexts, contexts[:1], np.zeros(()), weights))
-    return Problem(jax.random.key(seed), *arrays, TASK.promp.rollout(jnp.asarray(weights, jnp.float32)))
+    paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
+    return Problem(jax.random.key(seed), *arrays, paths, jnp.zeros(()))
 
 
 def ends(settings):

@@ -99,6 +99,7 @@ def problem_with(contexts, each=5):
         jnp.zeros((contexts * each, 25, 4)),
         jnp.asarray(rng.normal(size=(contexts * each, WEIGHTS)), jnp.float32),
         jnp.zeros((contexts * each, 25, 2)),
+        jnp.zeros(()),
     )
 
 

@@ -46,7 +46,8 @@ def problem(seed=0) -> Problem:
     shown = [TASK.promp.fit(np.stack([movement(goal + rng.normal(0, 0.03, 2)) for _ in range(3)])) for goal in goals]
     weights = np.concatenate(shown)
     arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(()), weights))
-    return Problem(jax.random.key(seed), *arrays, TASK.promp.rollout(jnp.asarray(weights, jnp.float32)))
+    paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
+    return Problem(jax.random.key(seed), *arrays, paths, jnp.zeros(()))
 
 
 def success(settings, data, states):

@@ -39,7 +39,7 @@ def test_the_version(capsys, word):
     [
         (
             [],
-            "expected one of {train, evaluate, report, plan, export, show, benchmark, demos, studio, robot}; "
+            "expected one of {train, evaluate, report, plan, export, show, suggest, benchmark, demos, studio, robot}; "
             "see vigor --help",
         ),
         (["evalute", "run"], "there is no command 'evalute' (did you mean evaluate?); choose from train, evaluate"),

@@ -255,7 +255,7 @@ def help_of(capsys, *words) -> str:
 
 
 def test_help_is_that_of_the_task(capsys):
-    assert "(default: 0.05 0.05)" in help_of(capsys, "panda-reacher")
+    assert "(default: 0.3)" in help_of(capsys, "panda-reacher")  # Misplaced demonstrations.
 
 
 def test_help_explains_every_option(capsys):

@@ -61,10 +61,10 @@ def test_limits_on_one_side_come_back(tmp_path):
 
 
 def test_readers_find_the_figures_of_a_context_in_lists(written):
-    assert written["version"] == 2
+    assert written["version"] == 3
     for entry in written["contexts"]:
         assert entry["context"] == list(CONTEXT)
-        assert len(entry["success"]) == len(entry["distance"]) == len(entry["weights"]) == 2
+        assert {len(entry[name]) for name in ("predicted", "success", "distance", "weights")} == {2}
         assert entry["failure"] is None
 
 
@@ -100,7 +100,7 @@ def first(read: dict[str, Any]) -> dict[str, Any]:
     ("change", "said"),
     [
         (lambda read: read.pop("format"), "holds no plans"),
-        (lambda read: read.update(version=9), "has version 9; this program reads version 2"),
+        (lambda read: read.update(version=9), "has version 9; this program reads version 3"),
         (lambda read: read.pop("contexts"), "plans is missing"),
         (lambda read: read.update(contexts=[]), "it has no contexts"),
         (lambda read: read["contexts"][0].update(context=[1.0]), "has 4 numbers, not 1"),

@@ -16,6 +16,8 @@ from planned import planar
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.learning import density_ratio, mixture, policy_update
+from vigor.learning.network_training import new_network
+from vigor.learning.problem import described
 from vigor.motion.shapes import Sphere
 from vigor.planning import constraints
 from vigor.planning import planner as planning
@@ -29,9 +31,8 @@ from vigor.runs.setup import setup_to_json
 def some_ensembles(count: int):
     """Networks [iteration, network, ...] that nobody trained."""
     keys = jax.random.split(jax.random.key(0), (count, 2))
-    shown = jax.random.uniform(jax.random.key(1), (4, 10, POINT.features))
-    settings = SMALL_SETTINGS.density_ratio
-    made = quick(jax.vmap(jax.vmap(lambda key: density_ratio.new_network(key, settings, shown).parameters)))(keys)
+    training = SMALL_SETTINGS.density_ratio.training
+    made = quick(jax.vmap(jax.vmap(lambda key: new_network(key, training, POINT.features).parameters)))(keys)
     return jax.tree.map(lambda leaf: leaf.astype(jnp.float16), made)
 
 
@@ -39,13 +40,14 @@ def some_ensembles(count: int):
 def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_second_half(limits):
     ensembles, contexts = some_ensembles(3), jnp.array([[0.5, 0.5], [-1.0, 0.2]])
     learned = jax.random.normal(jax.random.key(4), (3, POINT.promp.weights))
+    common = described(POINT, np.asarray(contexts), POINT.promp.rollout(jnp.concatenate([learned, -learned])))[1]
     bounds = constraints.bounds(POINT, limits) if limits else None
     replay = quick(planning.replay.__wrapped__, static_argnums=(1, 2))
-    found, rewards = replay(jax.random.key(3), POINT, SMALL_SETTINGS, learned, ensembles, contexts, bounds)
+    found, rewards = replay(jax.random.key(3), POINT, SMALL_SETTINGS, learned, common, ensembles, contexts, bounds)
     key_start, key_updates = jax.random.split(jax.random.key(3))
     fresh = quick(mixture.among, static_argnums=2)(key_start, learned, 2)
     mixtures = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), fresh)
-    reward = partial(density_ratio.reward, SMALL_SETTINGS.density_ratio)
+    reward = partial(density_ratio.reward, SMALL_SETTINGS.density_ratio, common)
     cost = partial(constraints.cost, POINT, bounds)
     update = quick(policy_update.update, static_argnums=(1, 2, 3, 7))
     for i in range(3):
@@ -53,6 +55,7 @@ def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_se
         key, limiting = jax.random.fold_in(key_updates, i), cost if limits and i >= 1 else None
         settings = SMALL_SETTINGS.update
         mixtures, expected = update(key, POINT, settings, reward, ensemble, contexts, mixtures, limiting)
+    mixtures = prediction.weighed(key_start, POINT, common, contexts, mixtures)
     assert_same(found, mixtures, rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(rewards, expected, rtol=5e-3, atol=5e-3)
 

@@ -21,9 +21,9 @@ def test_progress_has_elapsed_and_expected_time(capsys):
     assert lines(capsys) == [
         "compiling, 0 s",
         "iteration 2 of 120, 34 s, about 0:03:56 left",
-        "iteration 50 of 120, 130 s, about 0:02:20 left, success: best 0.50, mixture 0.25",
-        "iteration 100 of 120, 230 s, about 0:00:40 left, success: best 0.50, mixture 0.25",
-        "iteration 120 of 120, 270 s, success: best 0.50, mixture 0.25",
+        "iteration 50 of 120, 130 s, about 0:02:20 left, success 0.500 (best), 0.250 (mixture)",
+        "iteration 100 of 120, 230 s, about 0:00:40 left, success 0.500 (best), 0.250 (mixture)",
+        "iteration 120 of 120, 270 s, success 0.500 (best), 0.250 (mixture)",
     ]
 
 

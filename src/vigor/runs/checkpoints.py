@@ -57,7 +57,7 @@ def _named(tree: Any) -> dict[str, Any]:
 
 
 def _write_tensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None) -> None:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     files.write_whole(path, lambda temporary: safetensors.numpy.save_file(contiguous, temporary, metadata))
 
 
