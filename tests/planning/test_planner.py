@@ -15,7 +15,7 @@ from helpers import POINT, SMALL_SETTINGS, assert_same, quick
 from planned import planar
 from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.learning import density_ratio, mixture, policy_update
+from vigor.learning import density_ratio, mixture, policy_update, prediction
 from vigor.learning.network_training import new_network
 from vigor.learning.problem import described
 from vigor.motion.shapes import Sphere

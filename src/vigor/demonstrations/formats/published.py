@@ -29,6 +29,8 @@ def load(task: Task, path: Path, raw: bool = False) -> Demonstrations:
     """
     folder = folder_of(task, path)
     if folder is None:
+        if not path.exists():
+            raise UserError(f"{path} does not exist")
         raise UserError(
             f"{path} holds no published demonstrations of {task.name}; clone github.com/NiklasFreymuth/VIGOR"
         )
