@@ -86,10 +86,10 @@ def test_units_change_nothing():
         goals = unit * np.array([[1.0, 0.3], [-0.4, 0.9], [0.2, -1.1]])
         shown = [movement(tuple(goals[i // 3])) * (1 + 0.01 * i) for i in range(9)]
         demos = vigor.Demonstrations.from_recordings(task, goals, shown, np.arange(9) // 3)
-        run = vigor.train(task, demos, **QUICK | {"iterations": 2, "test_contexts": goals[:1] + 0.2 * unit})
+        run = vigor.train(task, demos, **QUICK | {"iterations": 1, "test_contexts": goals[:1] + 0.2 * unit})
         found.append((run.policies.mixtures, run.result["test"]["predicted_mixture"]))
     (one, success), (other, again) = found
-    np.testing.assert_allclose(one.means, other.means, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose(one.means, other.means, rtol=1e-2, atol=1e-2)
     np.testing.assert_allclose(success, again, atol=1e-2)
 
 

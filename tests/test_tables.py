@@ -51,7 +51,8 @@ def test_rows_from_before_a_change_are_marked(stored):
     change = stored["CHANGES"][0]
     made = datetime.fromisoformat(change.date)
     for days, method, marked in ((-1, "em-drex", True), (1, "em-drex", False), (-1, "vigor", False)):
-        row = {"setup": {"method": method, "descriptors": "geometric"}, "date": (made + timedelta(days)).isoformat()}
+        setup = {"method": method, "descriptors": "geometric"}
+        row = {"setup": setup, "preset": "paper", "date": (made + timedelta(days)).isoformat()}
         assert bool(stored["_mark"](row)) == marked
 
 

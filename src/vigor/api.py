@@ -66,9 +66,10 @@ class Run:
         return dataset.load(self.folder / runs.DEMONSTRATIONS, self.task)
 
     @cached_property
-    def common(self) -> Invariants:
-        """What the demonstrations have in common, as the run has found it."""
-        return checkpoints.load_invariants(self.folder, self.task.features)
+    def common(self) -> Invariants | None:
+        """What the demonstrations have in common, as the run has found it; None if it has lost it."""
+        there = (self.folder / checkpoints.INVARIANTS).exists()
+        return checkpoints.load_invariants(self.folder, self.task.features) if there else None
 
     def planner(self, every: int = 1) -> Planner:
         """A planner for new contexts; every: use every n-th of the run's ensembles."""

@@ -57,4 +57,4 @@ def test_an_edited_plan_is_not_exported(plan, tmp_path, capsys, change, said):
 
 def test_a_plan_is_exported_as_it_is(plan, tmp_path, capsys):
     cli.main(["export", str(plan), "--format", "csv", "--context", "2", "--solution", "2", "--rate", "20"])
-    assert capsys.readouterr().out == f"{tmp_path / 'plan_2_2.csv'}: 61 samples, 3.00 s\n"
+    assert capsys.readouterr().out.startswith(f"{tmp_path / 'plan_2_2.csv'}: 61 samples, 3.00 s; largest jerk ")

@@ -41,13 +41,18 @@ def test_it_is_written_beside_the_plan(plan, tmp_path, capsys, kind, name):
     assert f"{name} exists already; choose another place" in refused(capsys, *words)
 
 
+def two_joints(velocity: float) -> str:
+    """A URDF with two joints that turn without end."""
+    joints = [
+        f'<link name="{name}"/><joint name="{name}" type="continuous"><parent link="base"/><child link="{name}"/>'
+        f'<limit velocity="{velocity}" effort="1"/></joint>'
+        for name in "xy"
+    ]
+    return f"<robot name='xy'><link name='base'/>{''.join(joints)}</robot>"
+
+
 def test_a_run_is_exported_with_the_limits_of_a_urdf(trained, tmp_path, capsys):
-    joint = (
-        '<link name="{0}"/><joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/>'
-        '<limit velocity="0.1" effort="1"/></joint>'
-    )
-    text = f"<robot name='xy'><link name='base'/>{joint.format('x')}{joint.format('y')}</robot>"
-    (tmp_path / "xy.urdf").write_text(text)
+    (tmp_path / "xy.urdf").write_text(two_joints(velocity=0.1))
     robot = ["--urdf", "xy.urdf", "--acceleration", "1.0"]
     cli.main(["export", str(trained), "--format", "csv", "--out", "moved.csv", *robot])
     table = np.genfromtxt(tmp_path / "moved.csv", delimiter=",", names=True)
@@ -70,8 +75,7 @@ def test_a_plan_is_an_episode_each_that_begins_where_the_robot_is(planned, tmp_p
 
 
 def test_optimal_pacing_is_faster(trained, tmp_path, capsys):
-    joint = '<joint name="{}" type="continuous"><limit velocity="0.5" effort="1"/></joint>'
-    (tmp_path / "xy.urdf").write_text(f"<robot name='xy'>{joint.format('x')}{joint.format('y')}</robot>")
+    (tmp_path / "xy.urdf").write_text(two_joints(velocity=0.5))
     lengths = {}
     for pacing in ("uniform", "optimal"):
         words = ["--urdf", "xy.urdf", "--acceleration", "1.0", "--seconds", "0.1", "--pacing", pacing]

@@ -38,6 +38,7 @@ LEFT = {
     "state.json",
     "policies.npz",
     "ensembles.safetensors",
+    "invariants.safetensors",
     "figures",
     "report.html",
     "result.json",

@@ -160,8 +160,10 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
     if not splits:
         raise UserError("there are no evaluations to draw; train until the first evaluation")
     iterations = [row["iteration"] for row in metrics]
-    figure = Figure(figsize=(3.1 * (len(splits) + 2), 3.5), layout="constrained")
-    *success, distance, versatility = figure.subplots(1, len(splits) + 2)
+    count = len(splits) + (2 if task.judged else 1)
+    figure = Figure(figsize=(3.1 * count, 3.5), layout="constrained")
+    panels = figure.subplots(1, count)
+    success, distance, versatility = panels[: len(splits)], panels[-2], panels[-1]
     measure = "success" if task.judged else "predicted"
     for ax, split in zip(success, splits, strict=True):
         if task.judged:
@@ -183,16 +185,17 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
         for name, colour in (("working components", PALETTE[3]), ("distinct solutions", PALETTE[2])):
             values = _values(metrics, split, "versatility", name.replace(" ", "_"))
             versatility.plot(iterations, values, style, color=colour, label=f"{name}, {SPLITS[split]}")
-    drawing.title(distance, "distance of the best component")
+    if task.judged:
+        drawing.title(distance, "distance of the best component")
+        distance.set_ylim(bottom=0)
     drawing.title(versatility, "versatility per context")
-    for ax in (*success, distance, versatility):
+    for ax in panels:
         drawing.clean(ax)
         for line in ax.lines if len(metrics) == 1 else ():  # A line of one point cannot be seen.
             line.set_marker("o")
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
         ax.set_xlabel("iteration", fontsize=9, color=INK)
         ax.legend(fontsize=8, frameon=False, labelcolor=INK)
-    distance.set_ylim(bottom=0)
     versatility.set_ylim(bottom=0)
     drawing.finish(figure, f"{task.name}: learning", [])
     return figure
