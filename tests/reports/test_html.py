@@ -35,7 +35,14 @@ def test_a_value_that_a_template_lacks_is_an_error():
 
 
 def test_a_page_is_escaped_and_whole():
-    empty = {"facts": {"<i>": "<u>"}, "splits": [], "pictures": [], "command": None, "settings": {"<s>": "<b>"}}
+    empty = {
+        "facts": {"<i>": "<u>"},
+        "common": [],
+        "splits": [],
+        "pictures": [],
+        "command": None,
+        "settings": {"<s>": "<b>"},
+    }
     text = html.render("vigor.reports", "run.html", title="<em>", **empty)
     assert not {"em", "i", "u", "s"} & set(tags(text))
     assert text.startswith("<!doctype html>")
