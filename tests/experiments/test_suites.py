@@ -140,7 +140,7 @@ def test_other_networks_are_about_as_large_as_the_usual_one():
     aim = parameters(7, 32, "cnn")
     for kind in ("mlp", "lstm"):
         width = suites._similar_width(4, preset("planar-reacher").density_ratio.training.architecture, kind)
-        assert abs(parameters(7, width, kind) / aim - 1) < 0.05
+        assert abs(parameters(7, width, kind) / aim - 1) < 0.07
 
 
 def test_a_cells_id_is_its_configuration():

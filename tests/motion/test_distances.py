@@ -45,7 +45,7 @@ def test_the_distance_of_lines_is_that_of_a_search():
 
 def mujoco_distances(starts, ends, radius, shape):
     """Distances of capsules to a shape by MuJoCo, which gives none for planes."""
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("vigor.basics.engine").mujoco
     spec = mujoco.MjSpec()
     kinds = mujoco.mjtGeom
     match shape:

@@ -295,7 +295,7 @@ def test_panda_reproduces_the_published_end_effector():
 
 @pytest.mark.skipif(not MENAGERIE.exists(), reason="the Menagerie's Panda is not beside the repository")
 def test_panda_is_that_of_mujoco():
-    mujoco = pytest.importorskip("mujoco")
+    mujoco = pytest.importorskip("vigor.basics.engine").mujoco
     model = mujoco.MjModel.from_xml_path(str(MENAGERIE))
     data = mujoco.MjData(model)
     joints = poses(20)

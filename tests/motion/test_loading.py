@@ -15,7 +15,7 @@ from vigor.motion.description import elements
 from vigor.motion.robots import Robot
 
 yourdfpy = pytest.importorskip("yourdfpy")
-mujoco = pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("vigor.basics.engine").mujoco
 pytest.importorskip("cmeel", reason="example-robot-data is not installed")
 
 MENAGERIE = SHARED / "models" / "mujoco_menagerie" / "franka_emika_panda"

@@ -351,7 +351,8 @@ def test_descriptors_are_differentiable_and_the_task_has_no_mistakes():
     few = replace(TASK, sample_contexts=lambda rng, count: rng.uniform(-0.1, 0.1, (count, 3)))
     check(few)
     with pytest.raises(UserError, match="either by its distance or by simulate"):
-        check(replace(few, judge=replace(few.judge, simulate=None)))
+        check(replace(few, judge=replace(few.judge, distance=lambda motion: jnp.sum(motion.joints))))
+    check(replace(few, judge=replace(few.judge, simulate=None)))  # Not judged: success is predicted.
     with pytest.raises(UserError, match=r"simulate gives \[8, 2\]"):
         check(replace(few, judge=replace(few.judge, simulate=lambda paths, contexts: np.zeros((len(paths), 2)))))
 

@@ -167,7 +167,7 @@ def _versatility(
 
 def measure_of(part: Mapping[str, Any]) -> str:
     """Name of what the figures of training or test contexts say: "success", or "predicted" for a task not judged."""
-    return "success" if "success_best" in part else "predicted"
+    return "success" if "success_mixture" in part else "predicted"
 
 
 def mixture_of(part: Mapping[str, Any]) -> float:
