@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vigor.basics.errors import UserError
@@ -76,6 +76,7 @@ def test_without_need_it_takes_the_seconds_asked_for():
     st.sampled_from([SLOW, 1.0, 4.0]),
     st.floats(20, 300),
 )
+@example(10**6, 2.0, [1 / 3, 0.24491143443332924, 1.0, 1.0, 1.0], [1.234375, 4.0, 2.0, 3.0, 4.0], SLOW, 55.34375)
 def test_every_limit_holds(seed, scale, velocity, acceleration, seconds, rate):
     limited = Robot("any", tuple("abcde"), FREE, tuple(velocity), tuple(acceleration))
     moved = trajectory(PLANAR, some(PLANAR, seed, scale), Constraints(limited, seconds), rate, pacing="optimal")

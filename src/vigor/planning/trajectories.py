@@ -43,6 +43,9 @@ PARTS = 10
 MOST = 10**4
 """Most ways that are."""
 
+BETWEEN = 1e-4
+"""Share by which a limit may be passed between the moments at which an optimal pace is looked at."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
@@ -222,9 +225,9 @@ def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: in
     found = paces.optimal(path, limits.robot, limits.seconds)
     assert limits.robot is not None
     seconds = float(found.times[-1])
-    pace = found.at(np.linspace(0.0, seconds, 4 * count))
+    pace = found.at(np.linspace(0.0, seconds, 16 * count))
     factor, limit = paces.needed(limits.robot, *pace.along(*path(pace.phase)))
-    longer = seconds * max(1.0, factor)
+    longer = seconds * max(1.0, (1 + BETWEEN) * factor)
 
     def progress(shares: np.ndarray) -> Pace:
         return found.at(shares * seconds).slower(1 / seconds)
