@@ -134,14 +134,15 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     planners = []
     for seed, (known, networks) in enumerate(zip(learned, ensembles, strict=True)):
         setup = Setup(task=name, seed=seed, settings=settings)
+        common = problem(task, shown, drawn[seed], seed).invariants
         run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
         for every in given.every:
-            planner = Planner(task, setup, known, thin(networks, every), Path())
+            planner = Planner(task, setup, known, common, thin(networks, every), Path())
             mixtures, _ = planner.mixtures(new[seed], constraints.of_task(task))
             part = "plans" if every == given.every[0] else f"every {every}"
             run[part] = evaluation.evaluate(task, Policies(new[seed], 0, mixtures)).test
             print(f"{name} seed {seed}, {part}: {run[part]['success_best']:.4f}", flush=True)
-        planner = Planner(task, setup, known, thin(networks, given.every[0]), Path())
+        planner = Planner(task, setup, known, common, thin(networks, given.every[0]), Path())
         planners.append(planner)
         if given.obstacles:
             contexts = np.concatenate([known.contexts[6:], new[seed]])[: given.obstacles]

@@ -120,7 +120,7 @@ def parts(task: Task, settings: VigorSettings, problem: Problem) -> dict[str, fl
         )
 
     def update(mixtures, ensemble):
-        reward = partial(density_ratio.reward, ratio)
+        reward = partial(density_ratio.reward, ratio, problem.invariants)
         return policy_update.update(key, task, settings.update, reward, ensemble, problem.contexts, mixtures)
 
     count = problem.contexts.shape[0] * settings.update.components * settings.update.samples
