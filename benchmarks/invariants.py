@@ -14,15 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import handwriting
 from vigor.basics.settings import with_values
-from vigor.demonstrations import importers, splits
+from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.formats import published
+from vigor.evaluation import evaluation, policies
+from vigor.evaluation.evaluation import Evaluation
+from vigor.planning import constraints, ranking
+from vigor.planning.planner import Planner
 from vigor.runs.presets import preset
 from vigor.runs.setup import Prepared, Setup, own_demonstrations
-from vigor.runs.training import Training
+from vigor.runs.training import EVERY, Training
 from vigor.tasks import Task, load_task
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -45,6 +51,10 @@ TASKS: dict[str, dict[str, Any]] = {
 }
 """Tasks, with training contexts, demonstrations of each and test contexts where these are not 6, the task's own, 6."""
 
+NEW, FAR, BINS = 60, 2.0, 10
+"""Contexts that plans are made for after training, a third where they are simulated; how far the far ones are; tenths
+of predicted success."""
+
 
 def data(name: str, path: Path) -> tuple[Task, Demonstrations]:
     """A task and its demonstrations: human ones for the reachers and letters, else generated."""
@@ -52,8 +62,7 @@ def data(name: str, path: Path) -> tuple[Task, Demonstrations]:
     if base.startswith("letter "):
         return handwriting.load(base.removeprefix("letter "))
     task = load_task(f"{EXAMPLE}:TASK" if base == "example 01" else base)
-    published = base.endswith("reacher")
-    return task, importers.import_demonstrations(task, "published", path) if published else own_demonstrations(task)
+    return task, published.load(task, path) if base.endswith("reacher") else own_demonstrations(task)
 
 
 def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]:
@@ -73,33 +82,69 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
     ]
     begun = time.perf_counter()
     training = Training(prepared)
-    states = training.start()
-    for _, after, _ in training.advance(states):
+    states, course, kept = training.start(), [], []
+    for done, after, networks in training.advance(states):
         states = after
-    found = [judged.test for judged in training.evaluate(states)]
-    pairs = [(context["predicted"], context["success"]) for test in found for context in test["contexts"]]
-    return {
+        kept.append(networks)
+        if done % EVERY == 0 or done == training.steps:
+            judged = training.evaluate(states)
+            course.append([figures(one.test) for one in judged])
+    trained = time.perf_counter() - begun
+    ensembles = jax.tree.map(lambda *parts: jnp.concatenate(parts), *kept)  # [iteration, run, network, ...]
+    row = {
         "task": name,
         "variant": variant,
         "seeds": [seeds.start, seeds.stop - 1],
-        "seconds": round(time.perf_counter() - begun, 1),
+        "seconds": round(trained, 1),
         "device": jax.devices()[0].device_kind,
-        "calibration_error": calibration_error(*(np.concatenate(part) for part in zip(*pairs, strict=True))),
-        "runs": [
-            {
-                key: round(test[key], 4)
-                for key in ("success_best", "success_chosen", "success_mixture", "predicted_mixture", "distance_best")
-            }
-            for test in found
-        ],
+        "calibration": calibration(judged, training=True),
+        "runs": course[-1],
+        "course": [{key: round(float(np.mean([run[key] for run in runs])), 4) for key in runs[0]} for runs in course],
     }
+    for far, words in ((1.0, "new"), (FAR, "far")):
+        planned = [plans(training, one, run, ensembles, far) for run, one in enumerate(judged)]
+        row[words] = {"calibration": calibration(planned), "runs": [figures(one.test) for one in planned]}
+    return row
 
 
-def calibration_error(predicted: np.ndarray, success: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error: mean over components of how far predictions of a bin are from the success there."""
-    which = np.minimum((predicted * bins).astype(int), bins - 1)
-    gaps = [abs(np.sum(predicted[which == i] - success[which == i])) for i in range(bins)]
-    return round(float(sum(gaps)) / len(predicted), 4)
+def plans(training: Training, judged: Evaluation, run: int, ensembles: Any, far: float) -> Evaluation:
+    """Evaluation of plans for contexts that a run never saw, `far` times as far from the middle of training contexts."""
+    setup, task, _, split = training.prepared[run]
+    own = jax.tree.map(lambda leaf: leaf[:, run], ensembles)
+    planner = Planner(task, setup, judged.policies, training.common(run), own, Path())
+    middle = split.train_contexts.mean(axis=0)
+    count = NEW if task.judge.simulate is None else NEW // 3
+    contexts = task.sample_contexts(np.random.default_rng([setup.seed, NEW]), count)
+    contexts = middle + far * (contexts - middle)
+    mixtures, _ = planner.mixtures(contexts, constraints.of_task(task))
+    return evaluation.evaluate(task, policies.of(contexts, 0, mixtures), common=training.common(run))
+
+
+def figures(test: dict[str, Any]) -> dict[str, float]:
+    """What a row keeps of one run."""
+    names = ("success_best", "success_chosen", "success_mixture", "predicted_mixture", "distance_best")
+    return {name: round(test[name], 4) for name in names}
+
+
+def calibration(judged: list[Evaluation], training: bool = False) -> dict[str, float]:
+    """Expected calibration error: mean over components of how far predictions are from success, by tenths of these.
+
+    Also the share of contexts that no way is known for, and how many of them fail with the component that is predicted
+    to be best. training: the first contexts are training contexts, and do not count.
+    """
+    pairs = []
+    for one in judged:
+        rows = slice(one.policies.training if training else 0, None)
+        pairs.append((one.predicted[rows], one.success[rows]))
+    predicted, success = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    which = np.minimum((predicted * BINS).astype(int), BINS - 1)
+    gaps = [abs(np.sum(predicted[which == i] - success[which == i])) for i in range(BINS)]
+    unknown = predicted.max(axis=1) < ranking.LIKELY
+    chosen = np.take_along_axis(success, predicted.argmax(axis=1)[:, None], axis=1)[:, 0]
+    found = {"error": float(sum(gaps)) / predicted.size, "unknown": float(unknown.mean())}
+    if unknown.any():
+        found["unknown_failing"] = float(np.mean(chosen[unknown] < 0.5))
+    return {key: round(value, 4) for key, value in found.items()}
 
 
 def main() -> None:

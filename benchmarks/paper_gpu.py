@@ -2,7 +2,8 @@
 
 PATH: a clone of github.com/NiklasFreymuth/VIGOR. Ten seeds of a configuration are one job, and its rows are in DIR
 (cells, results.csv) as soon as it is done. Start it again with the same folder to go on; `vigor report DIR` draws what
-is there. Needs neither matplotlib nor a network.
+is there. Several processes share one GPU well: `--share 0 3`, `--share 1 3` and `--share 2 3` in the same folder.
+Needs neither matplotlib nor a network.
 """
 
 import argparse
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all, in this order")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no job that may end later")
     parser.add_argument("--device", choices=get_args(Device), default="gpu")
+    parser.add_argument("--share", type=int, nargs=2, default=(0, 1), metavar=("I", "N"), help="every N-th job, from I")
     parser.add_argument("--list", action="store_true", help="only say what there is to do")
     given = parser.parse_args()
     begun, longest = time.monotonic(), 0.0
@@ -62,7 +64,7 @@ def main() -> None:
     todo = [(name, job) for name in given.parts for job in jobs(PARTS[name][0](PARTS[name][1], data))]
     store.begin()
     data.save()
-    for name, job in todo:
+    for name, job in todo[given.share[0] :: given.share[1]]:
         now = time.monotonic() - begun
         if all(store.has(cell.id) for cell in job):
             continue
