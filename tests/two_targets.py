@@ -10,6 +10,7 @@ from helpers import quick
 from vigor.basics.settings import with_values
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.problem import Problem, described
+from vigor.learning.starts import starts
 from vigor.motion import descriptors
 from vigor.motion.kinematics import path
 from vigor.motion.promp import ProMP
@@ -83,7 +84,7 @@ def problem() -> Problem:
         contexts[:TRAINING],
         contexts[TRAINING:],
         descriptors,
-        jnp.asarray(weights),
+        starts(weights, np.repeat(np.arange(TRAINING), EACH)),
         rollout(weights),
         common,
     )

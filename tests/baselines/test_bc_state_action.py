@@ -13,6 +13,7 @@ from vigor.baselines.cloning import EPOCHS
 from vigor.basics.settings import with_values
 from vigor.evaluation import policies
 from vigor.learning.problem import Problem
+from vigor.learning.starts import Starts
 from vigor.motion.descriptors import context, joint_angles
 from vigor.motion.promp import ProMP
 
@@ -33,9 +34,10 @@ def problem(seed=0, each=10) -> Problem:
     sides = np.where(np.arange(4 * each) % 2 == 0, 1.0, -1.0)
     recordings = np.stack([movement((side, 1.0)) for side in sides])
     weights = TASK.promp.fit(recordings) + 0.02 * rng.normal(size=(4 * each, TASK.promp.weights))
-    arrays = (jnp.asarray(array, jnp.float32) for array in (contexts, contexts[:1], np.zeros(()), weights))
+    arrays = (jnp.asarray(array, jnp.float32) for array in (contexts, contexts[:1], np.zeros(())))
+    at = Starts(jnp.asarray(weights, jnp.float32), jnp.ones(()))
     paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
-    return Problem(jax.random.key(seed), *arrays, paths, jnp.zeros(()))
+    return Problem(jax.random.key(seed), *arrays, at, paths, jnp.zeros(()))
 
 
 def ends(settings):
@@ -56,14 +58,14 @@ def test_two_components_keep_both_modes():
 
 def test_one_component_averages_the_modes():
     """Nobody ever ended near the middle."""
-    demonstrated = np.asarray(TASK.promp.rollout(problem().weights))[:, -1, 0]
+    demonstrated = np.asarray(TASK.promp.rollout(problem().starts.weights))[:, -1, 0]
     assert np.abs(demonstrated).min() > 0.8
     assert np.abs(ends(with_values(SETTINGS, components=1))).max() < 0.5
 
 
 def test_it_learns_from_every_step_of_every_demonstration():
     shown = member(prepare(TASK, SMALL.view, stacked([problem()])), 0)
-    joints = TASK.promp.rollout(problem().weights)
+    joints = TASK.promp.rollout(problem().starts.weights)
     assert shown.seen.shape == (40 * 8, 2 * 5)
     np.testing.assert_allclose(shown.acted[16:24], stepwise.actions(TASK, joints[2]), atol=1e-6)
     expected = stepwise.observations(TASK, SMALL.view, joints[15], problem().contexts[1])

@@ -15,6 +15,7 @@ from vigor.baselines.bc_trajectory import TrajectoryCloningSettings
 from vigor.baselines.cloning import EPOCHS
 from vigor.basics.settings import with_values
 from vigor.learning.problem import Problem
+from vigor.learning.starts import Starts
 from vigor.motion.promp import ProMP
 
 TASK = replace(POINT, context_names=("x",), promp=ProMP(bases=2, dimensions=1, steps=5))
@@ -43,7 +44,7 @@ def problem(seed=0, contexts=8, each=20, share=0.5):
     test = np.array([[-0.55], [0.1], [0.7]])
     shown = jnp.asarray(weights.reshape(-1, 2), jnp.float32)
     known, test, nothing = jnp.asarray(known, jnp.float32), jnp.asarray(test, jnp.float32), jnp.zeros(())
-    return Problem(jax.random.key(seed), known, test, nothing, shown, nothing, nothing)
+    return Problem(jax.random.key(seed), known, test, nothing, Starts(shown, nothing), nothing, nothing)
 
 
 def learned(settings, known):
@@ -62,7 +63,7 @@ def test_the_likelihood_of_a_single_demonstration_has_a_bound():
     _, means, deviations = learned(settings, problem(contexts=1, each=1))
     assert np.all(deviations[0] >= math.exp(-5) * (1 - 1e-5))
     assert np.all(deviations[0] < 0.1)
-    np.testing.assert_allclose(means[0, 0], problem(contexts=1, each=1).weights[0], atol=0.05)
+    np.testing.assert_allclose(means[0, 0], problem(contexts=1, each=1).starts.weights[0], atol=0.05)
 
 
 # Two modes -----------------------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
     held = jax.random.permutation(jax.random.fold_in(known.key, cloning._SPLIT), 8)[:2]
     centred = known.train_contexts - known.train_contexts.mean()
     losses = [
-        float(cloning.loss(state.parameters, settings.cloning, centred[held // 2], known.weights[held]))
+        float(cloning.loss(state.parameters, settings.cloning, centred[held // 2], known.starts.weights[held]))
         for state in states[1 : stopped + 1]
     ]
     best = 1 + int(np.argmin(losses))

@@ -18,6 +18,7 @@ from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations import splits
 from vigor.learning import mixture
 from vigor.learning.problem import Problem, batch, problem
+from vigor.learning.starts import Starts
 from vigor.motion import descriptors
 
 WEIGHTS = POINT.promp.weights
@@ -97,7 +98,7 @@ def problem_with(contexts, each=5):
         jnp.arange(2.0 * contexts).reshape(contexts, 2),
         jnp.zeros((1, 2)),
         jnp.zeros((contexts * each, 25, 4)),
-        jnp.asarray(rng.normal(size=(contexts * each, WEIGHTS)), jnp.float32),
+        Starts(jnp.asarray(rng.normal(size=(contexts * each, WEIGHTS)), jnp.float32), jnp.ones(WEIGHTS)),
         jnp.zeros((contexts * each, 25, 2)),
         jnp.zeros(()),
     )

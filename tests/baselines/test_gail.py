@@ -18,6 +18,7 @@ from vigor.basics.errors import UserError  # noqa: E402
 from vigor.basics.settings import with_values  # noqa: E402
 from vigor.evaluation import evaluation, policies  # noqa: E402
 from vigor.learning.problem import Problem  # noqa: E402
+from vigor.learning.starts import Starts  # noqa: E402
 from vigor.motion.promp import ProMP  # noqa: E402
 from vigor.tasks import Judge  # noqa: E402
 
@@ -45,9 +46,10 @@ def problem(seed=0) -> Problem:
     goals, others = (r * np.stack([np.cos(a), np.sin(a)], axis=1) for r, a in ((1, around), (0.8, around + 0.4)))
     shown = [TASK.promp.fit(np.stack([movement(goal + rng.normal(0, 0.03, 2)) for _ in range(3)])) for goal in goals]
     weights = np.concatenate(shown)
-    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(()), weights))
+    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(())))
+    at = Starts(jnp.asarray(weights, jnp.float32), jnp.ones(()))
     paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
-    return Problem(jax.random.key(seed), *arrays, paths, jnp.zeros(()))
+    return Problem(jax.random.key(seed), *arrays, at, paths, jnp.zeros(()))
 
 
 def success(settings, data, states):

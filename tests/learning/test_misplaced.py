@@ -63,7 +63,7 @@ def test_a_single_training_context_has_no_other_to_be_misplaced_in():
     alone = problem()._replace(
         train_contexts=problem().train_contexts[:1],
         demonstrations=problem().demonstrations[:EACH],
-        weights=problem().weights[:EACH],
+        starts=problem().starts._replace(weights=problem().starts.weights[:EACH]),
         trajectories=problem().trajectories[:EACH],
     )
     assert with_misplaced(jax.random.key(0), TASK, 1.0, alone, SAMPLES) is SAMPLES

@@ -18,11 +18,6 @@ log_prob = quick(mixture.log_prob)
 sample = quick(mixture.sample, static_argnums=2)
 sample_components = quick(mixture.sample_components, static_argnums=2)
 sample_with_components = quick(mixture.sample_with_components, static_argnums=2)
-among = quick(mixture.among, static_argnums=2)
-many_among = quick(
-    lambda keys, points, components: jax.vmap(lambda key: mixture.among(key, points, components))(keys),
-    static_argnums=2,
-)
 
 
 @pytest.fixture(scope="module")
@@ -118,37 +113,3 @@ def test_samples_know_their_component(some):
     points, component = sample_with_components(jax.random.key(0), tight, 50)
     np.testing.assert_allclose(points, means[np.asarray(component)], atol=0.01)
     assert set(np.asarray(component).tolist()) == {0, 1, 2}
-
-
-def test_means_among_points_are_different_points():
-    points = jnp.asarray(np.random.default_rng(0).normal(size=(12, DIMENSION)), jnp.float32)
-    drawn = many_among(jax.random.split(jax.random.key(1), 200), points, 5)
-    which = np.argmin(np.sum((np.asarray(drawn.means)[:, :, None] - np.asarray(points)) ** 2, -1), -1)
-    np.testing.assert_array_equal(np.asarray(points)[which], drawn.means)
-    assert all(len(set(row)) == 5 for row in which)
-    assert len(set(which[:, 0])) == 12
-    np.testing.assert_allclose(np.exp(drawn.log_weights).sum(axis=1), 1, rtol=1e-6)
-
-
-def test_next_means_are_drawn_by_squared_distance():
-    """Two far points beside a crowd: k-means++ draws them almost always, an even draw seldom."""
-    crowd = np.random.default_rng(0).normal(size=(40, 2)) * 0.01
-    points = jnp.asarray(np.concatenate([crowd, [[10.0, 0], [0, 10.0]]]), jnp.float32)
-    drawn = many_among(jax.random.split(jax.random.key(0), 100), points, 3)
-    assert np.mean(np.sum(np.max(np.abs(drawn.means), -1) > 5, -1) == 2) > 0.95
-
-
-@pytest.mark.parametrize(
-    ("points", "deviations"),
-    [
-        ([[0.0, 0], [2.0, 0]], [0.8, 0.8 * 0.1 * np.sqrt(0.5)]),
-        ([[1.0, 2]], [1.0, 1.0]),
-        ([[1.0, 2], [1.0, 2]], [1.0, 1.0]),
-    ],
-    ids=["one axis does not vary", "one point", "the same point twice"],
-)
-def test_there_is_room_around_means_among_points(points, deviations):
-    found = among(jax.random.key(0), jnp.asarray(points), 4)
-    for root in found.roots:
-        np.testing.assert_allclose(root, np.diag(deviations), rtol=1e-5)
-    assert {tuple(mean) for mean in np.asarray(found.means).tolist()} <= {tuple(point) for point in points}

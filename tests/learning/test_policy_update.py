@@ -14,6 +14,7 @@ from vigor.learning import mixture, networks, policy_update
 from vigor.learning.mixture import Mixture
 from vigor.learning.networks import Architecture
 from vigor.learning.policy_update import PolicyUpdate
+from vigor.learning.starts import Starts
 from vigor.learning.surrogate import Quadratic
 from vigor.learning.trust_region import kl_bounded_step
 from vigor.motion import descriptors
@@ -130,7 +131,7 @@ def test_chunks_do_not_change_the_update(settings):
 
 # Component weights and bounds ----------------------------------------------------------------------------------------
 
-SHOWN = jax.random.normal(jax.random.key(9), (6, 8))
+SHOWN = Starts(jax.random.normal(jax.random.key(9), (6, 8)), jnp.ones(8))
 """Weights of demonstrations."""
 SETTINGS = PolicyUpdate(components=2, samples=12, kl_bound=0.5)
 
@@ -232,7 +233,7 @@ first_mixture = quick(policy_update.first_mixture, static_argnums=(1, 2))
 def test_components_begin_at_demonstrations_or_anywhere():
     settings = PolicyUpdate(components=3, begin="demonstrations")
     means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN).means)
-    assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN)) for mean in means)
+    assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN.weights)) for mean in means)
     anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN)
     assert_same(anywhere, mixture.normal(jax.random.key(0), 3, 8))
 
@@ -241,7 +242,7 @@ def test_the_values_surrogate_needs_enough_samples():
     """A quadratic function of 8 weights has 45 numbers, and the fit needs one more."""
     enough = PolicyUpdate(surrogate="values", samples=46)
     first = partial(policy_update.first_mixture, jax.random.key(0), POINT)
-    assert jax.eval_shape(lambda: first(enough, SHOWN)).means.shape == (5, 8)
+    assert jax.eval_shape(lambda: first(enough, SHOWN)).means.shape == (6, 8)
     for few in (45, 20):
         with pytest.raises(UserError, match="at least 46 samples"):
             first(replace(enough, samples=few), SHOWN)

@@ -16,7 +16,7 @@ KEY = jax.random.key(3)
 
 def mixtures() -> Mixture:
     """In every context a component at a demonstration of the first, and one that does not move; both narrow."""
-    means = jnp.stack([problem().weights[0], jnp.zeros_like(problem().weights[0])])
+    means = jnp.stack([problem().starts.weights[0], jnp.zeros_like(problem().starts.weights[0])])
     alone = Mixture(jnp.log(jnp.array([0.25, 0.75])), means, 0.01 * jnp.tile(jnp.eye(6), (2, 1, 1)))
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (CONTEXTS, *leaf.shape)), alone)
 
@@ -35,7 +35,7 @@ def test_a_components_success_is_that_of_its_samples():
 
 
 def test_movements_are_predicted_one_by_one():
-    paths = rollout(problem().weights)
+    paths = rollout(problem().starts.weights)
     contexts = np.repeat(np.asarray(problem().train_contexts), 5, axis=0)
     found = prediction.movement_success(TASK, problem().invariants, paths, jnp.asarray(contexts))
     expected = invariants.predicted_success(problem().invariants, problem().demonstrations)
@@ -46,8 +46,8 @@ def test_movements_are_predicted_one_by_one():
 def test_what_fails_is_hardly_drawn():
     before = mixtures()
     common, contexts = problem().invariants, problem().contexts
-    after = quick(partial(prediction.weighed, KEY, TASK))(common, contexts, before)
     rates = np.maximum(success(common, contexts, before), 1e-6)
+    after = prediction.weighed(before, jnp.asarray(rates))
     expected = np.exp(before.log_weights) * rates**prediction.CAUTION
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(np.exp(after.log_weights), expected, rtol=1e-3, atol=1e-6)

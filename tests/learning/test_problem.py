@@ -24,7 +24,7 @@ def test_a_problem_holds_the_chosen_demonstrations():
     made = problems.problem(TASK, known, split, seed=5)
     np.testing.assert_allclose(made.contexts, contexts[[2, 0, 3, 4]], rtol=1e-6)
     chosen = weights[[9, 8, 0, 3]]
-    np.testing.assert_allclose(made.weights, chosen, rtol=1e-6)
+    np.testing.assert_allclose(made.starts.weights, chosen, rtol=1e-6)
     np.testing.assert_allclose(made.trajectories, rollout(chosen), atol=1e-5)
     np.testing.assert_allclose(
         made.demonstrations, describe(chosen, contexts[[2, 2, 0, 0]].astype(np.float32)), atol=1e-5
@@ -33,7 +33,7 @@ def test_a_problem_holds_the_chosen_demonstrations():
 
 
 def test_a_batch_is_its_runs():
-    runs = [problem(), problem()._replace(weights=2 * problem().weights)]
+    runs = [problem(), problem()._replace(trajectories=2 * problem().trajectories)]
     together = problems.batch(runs)
     for number, run in enumerate(runs):
         found = member(together, number)

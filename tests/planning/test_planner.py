@@ -16,9 +16,10 @@ from planned import planar
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.learning import density_ratio, mixture, policy_update, prediction
+from vigor.learning import density_ratio, policy_update, prediction, starts
 from vigor.learning.network_training import new_network
 from vigor.learning.problem import described
+from vigor.learning.starts import Starts
 from vigor.motion.shapes import Sphere
 from vigor.planning import constraints
 from vigor.planning import planner as planning
@@ -44,12 +45,13 @@ def some_ensembles(count: int):
 def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_second_half(limits):
     ensembles, contexts = some_ensembles(3), jnp.array([[0.5, 0.5], [-1.0, 0.2]])
     learned = jax.random.normal(jax.random.key(4), (3, POINT.promp.weights))
+    at = Starts(learned, jnp.full(POINT.promp.weights, 0.5))
     common = described(POINT, np.asarray(contexts), POINT.promp.rollout(jnp.concatenate([learned, -learned])))[1]
     bounds = constraints.bounds(POINT, limits) if limits else None
     replay = quick(planning.replay.__wrapped__, static_argnums=(1, 2))
-    found, rewards = replay(jax.random.key(3), POINT, PLAIN, learned, common, ensembles, contexts, bounds)
+    found, rewards = replay(jax.random.key(3), POINT, PLAIN, at, common, ensembles, contexts, bounds)
     key_start, key_updates = jax.random.split(jax.random.key(3))
-    fresh = quick(mixture.among, static_argnums=2)(key_start, learned, 2)
+    fresh = quick(starts.mixture, static_argnums=2)(key_start, at, 2)
     mixtures = jax.tree.map(lambda leaf: jnp.stack([leaf, leaf]), fresh)
     reward = partial(density_ratio.reward, PLAIN.density_ratio, common)
     cost = partial(constraints.cost, POINT, bounds)
@@ -59,7 +61,8 @@ def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_se
         key, limiting = jax.random.fold_in(key_updates, i), cost if limits and i >= 1 else None
         settings = PLAIN.update
         mixtures, expected = update(key, POINT, settings, reward, ensemble, contexts, mixtures, limiting)
-    mixtures = prediction.weighed(key_start, POINT, common, contexts, mixtures)
+    success = prediction.component_success(key_start, POINT, common, contexts, mixtures)
+    mixtures = prediction.weighed(mixtures, success)
     found, mixtures = (part._replace(log_weights=jnp.exp(part.log_weights)) for part in (found, mixtures))
     assert_same(found, mixtures, rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(rewards, expected, rtol=5e-3, atol=5e-3)

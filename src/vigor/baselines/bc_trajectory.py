@@ -48,9 +48,9 @@ def advance(
     """Take a batch of runs [run, ...] through some steps."""
 
     def step(problem: Problem, state: CloningState) -> CloningState:
-        each = problem.weights.shape[0] // len(problem.train_contexts)
+        each = problem.starts.weights.shape[0] // len(problem.train_contexts)
         owner = jnp.repeat(_centred(problem, problem.train_contexts), each, axis=0)
-        return cloning.step(problem.key, settings.cloning, owner, problem.weights, state)
+        return cloning.step(problem.key, settings.cloning, owner, problem.starts.weights, state)
 
     return jax.lax.fori_loop(0, steps, lambda _, states: jax.vmap(step)(problems, states), states)
 

@@ -38,7 +38,7 @@ _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 class EMDREXSettings:
     """Settings of EM+D-REX."""
 
-    update: PolicyUpdate = PolicyUpdate(iterations=200, kl_bound=0.5)
+    update: PolicyUpdate = PolicyUpdate(iterations=200, components=5, kl_bound=0.5)
     training: NetworkTraining = NetworkTraining(
         Architecture(width=64, batch_norm=True),
         learning_rate=3e-4,
@@ -134,7 +134,7 @@ def rank(task: Task, settings: EMDREXSettings, problem: Problem, seed: int) -> R
     """Samples of every training context and noise level, in random order."""
     rng = np.random.default_rng([seed, 1])
     contexts = np.asarray(problem.train_contexts)
-    shown = np.asarray(problem.weights, np.float64).reshape(len(contexts), -1, task.promp.weights)
+    shown = np.asarray(problem.starts.weights, np.float64).reshape(len(contexts), -1, task.promp.weights)
     noises = settings.base_noise * np.linspace(1.0, settings.noise_multiplier, settings.noise_levels)
     count = -(-settings.em_samples // (len(contexts) * settings.noise_levels))
     weights, owner, levels = [], [], []
@@ -189,7 +189,7 @@ def start(task: Task, settings: EMDREXSettings, data: RankedProblem) -> EMDREXSt
         fresh = jax.vmap(
             lambda key: network_training.begin(network_training.new_network(key, settings.training, task.features))
         )
-        mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, data.problem.weights))(
+        mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, data.problem.starts))(
             jax.random.split(key_mixtures, data.problem.contexts.shape[0])
         )
         return EMDREXState(

@@ -4,7 +4,8 @@ The paper draws samples of every component of every context, ranks the component
 Beside it stands what a user gets who draws a plan without knowing the ground truth: the success of the whole mixture.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +128,7 @@ def _evaluate(
     if common is not None:
         drawn = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
         predicted, succeeded = drawn.mean(axis=-1), drawn >= 0.5
-        distinct = float(common.distinct) if task.judge.distinct is None else distinct
+        distinct = prediction.distinct_of(task, common)
     if task.judged:
         distances = task.distances(flat, owner).reshape(shape)
         succeeded = task.succeeds(distances)
@@ -180,6 +181,15 @@ def in_words(part: Mapping[str, Any]) -> str:
     kind = measure_of(part)
     words = {"success": "success", "predicted": "predicted success"}[kind]
     return f"{words} {part[f'{kind}_best']:.3f} (best), {part[f'{kind}_mixture']:.3f} (mixture)"
+
+
+def filled(values: Sequence[Any]) -> np.ndarray:
+    """Numbers [n], or lists of them [n, longest]; NaN where one is missing."""
+    longest = max((len(value) for value in values if isinstance(value, list)), default=0)
+    if not longest:
+        return np.array([math.nan if value is None else value for value in values], float)
+    lists = [value if isinstance(value, list) else [] for value in values]
+    return np.array([[*value, *[math.nan] * (longest - len(value))] for value in lists], float)
 
 
 def normalised_entropy(shares: np.ndarray, behaviours: int) -> float:

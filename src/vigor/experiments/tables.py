@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from vigor.basics.settings import value_of
+from vigor.evaluation.evaluation import filled
 from vigor.experiments import paper
 from vigor.experiments.data import origin
 from vigor.experiments.statistics import Summary, interval, interval_words, summary
@@ -80,7 +81,7 @@ class Group:
     @property
     def ranked(self) -> np.ndarray:
         """Success of the best, second best, ... component on test contexts, [component]: mean over seeds."""
-        return np.mean([row["test"]["success_components"] for row in self.rows], axis=0)
+        return np.nanmean(filled([row["test"]["success_components"] for row in self.rows]), axis=0)
 
     def versatility(self, name: str) -> float:
         return float(np.mean([row["test"]["versatility"][name] for row in self.rows]))

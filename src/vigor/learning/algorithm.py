@@ -35,6 +35,9 @@ class VigorSettings:
 
     update: PolicyUpdate = PolicyUpdate(sharpness=0.3, weights="rewarded")
     density_ratio: DensityRatio = DensityRatio()
+    settle: int = 20
+    """Iterations in which predicted success must rise, or training stops; 0 for all iterations, whatever is predicted
+    (the paper's)."""
     misplaced: float = 1.0
     """Share of demonstrations seen in other contexts than their own, beside policy samples, in what the networks tell
     demonstrations from; 0 is the paper's."""
@@ -42,6 +45,8 @@ class VigorSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.misplaced < math.inf:
             raise UserError(f"misplaced must be 0 or more, and finite, not {self.misplaced}")
+        if not 0 <= self.settle <= 10**6:
+            raise UserError(f"settle must be from 0 to a million, not {self.settle}")
         self.update.check_networks(self.density_ratio.training.networks)
 
 
@@ -64,7 +69,7 @@ def first_state(task: Task, settings: VigorSettings, problem: Problem) -> VigorS
     """Mixtures and networks before the first iteration."""
     contexts, networks = problem.contexts.shape[0], settings.density_ratio.training.networks
     key_mixtures, key_networks = jax.random.split(jax.random.fold_in(problem.key, _START))
-    mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, problem.weights))(
+    mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, problem.starts))(
         jax.random.split(key_mixtures, contexts)
     )
     training = settings.density_ratio.training
@@ -72,7 +77,7 @@ def first_state(task: Task, settings: VigorSettings, problem: Problem) -> VigorS
         jax.random.split(key_networks, networks)
     )
     zero, epochs = jnp.zeros((), jnp.int32), jnp.zeros(networks, jnp.int32)
-    return VigorState(zero, mixtures, ensemble, epochs, jnp.zeros((contexts, settings.update.components)))
+    return VigorState(zero, mixtures, ensemble, epochs, jnp.zeros_like(mixtures.log_weights))
 
 
 def iterate(task: Task, settings: VigorSettings, problem: Problem, state: VigorState) -> VigorState:
@@ -154,12 +159,27 @@ def policies(task: Task, settings: VigorSettings, problems: Problem, states: Vig
     """Mixtures of all contexts [run, context, ...], their components weighed by predicted success if so set."""
     if settings.update.weights == "fixed":
         return states.mixtures
+    return jax.vmap(lambda *one: _judged(task, settings, *one)[0])(problems, states.mixtures)
 
-    def one(problem: Problem, mixtures: Mixture) -> Mixture:
-        key = jax.random.fold_in(problem.key, _WEIGHTS)
-        return prediction.weighed(key, task, problem.invariants, problem.contexts, mixtures)
+
+@partial(jax.jit, static_argnums=(0, 1))
+def promise(task: Task, settings: VigorSettings, problems: Problem, states: VigorState) -> Array:
+    """Predicted success of components as they are drawn, in log odds, a mean over all contexts [run]: when to stop."""
+
+    def one(problem: Problem, mixtures: Mixture) -> Array:
+        weighed, success = _judged(task, settings, problem, mixtures)
+        odds = jax.scipy.special.logit(jnp.clip(success, 1e-6, 1 - 1e-6))
+        return jnp.mean(jnp.sum(jnp.exp(weighed.log_weights) * odds, axis=-1))
 
     return jax.vmap(one)(problems, states.mixtures)
+
+
+def _judged(task: Task, settings: VigorSettings, problem: Problem, mixtures: Mixture) -> tuple[Mixture, Array]:
+    """A run's mixtures [context, ...] as its policies have them, and their components' predicted success."""
+    key = jax.random.fold_in(problem.key, _WEIGHTS)
+    success = prediction.component_success(key, task, problem.invariants, problem.contexts, mixtures)
+    fixed = settings.update.weights == "fixed"
+    return mixtures if fixed else prediction.weighed(mixtures, success), success
 
 
 def fit(task: Task, settings: VigorSettings, problems: Problem) -> VigorState:

@@ -11,9 +11,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-_ROOM = 0.8
-"""Standard deviation around means that begin among points, over that of the points."""
-
 
 class Mixture(NamedTuple):
     """A mixture, or many with leading axes."""
@@ -30,35 +27,6 @@ def normal(key: PRNGKeyArray, components: int, dimension: int) -> Mixture:
         jax.random.normal(key, (components, dimension)),
         jnp.broadcast_to(jnp.eye(dimension), (components, dimension, dimension)),
     )
-
-
-def among(key: PRNGKeyArray, points: Float[Array, "point weight"], components: int) -> Mixture:
-    """Equal weights, means at different ones of the points, and room around them.
-
-    The first mean is any point, each next one a point drawn by its squared distance from the nearest mean before it (as
-    k-means++ begins), so that means tend to be far apart. Covariances are diagonal: a share of the points' own.
-    """
-    key_first, key_next = jax.random.split(key)
-    first = points[jax.random.randint(key_first, (), 0, points.shape[0])]
-
-    def draw(away: Float[Array, " point"], key: PRNGKeyArray) -> tuple[Float[Array, " point"], Float[Array, " weight"]]:
-        chosen = points[jax.random.categorical(key, jnp.log(away + 1e-12))]
-        return jnp.minimum(away, _squared_distance(points, chosen)), chosen
-
-    _, rest = jax.lax.scan(draw, _squared_distance(points, first), jax.random.split(key_next, components - 1))
-    deviations = jnp.std(points, axis=0)
-    usual = jnp.sqrt(jnp.mean(deviations**2))
-    room = jnp.where(usual > 0, _ROOM * jnp.maximum(deviations, 0.1 * usual), 1.0)
-    return Mixture(
-        jnp.full((components,), -math.log(components)),
-        jnp.concatenate([first[None], rest]),
-        jnp.broadcast_to(jnp.diag(room), (components, *room.shape, *room.shape)),
-    )
-
-
-def _squared_distance(points: Float[Array, "point weight"], point: Float[Array, " weight"]) -> Float[Array, " point"]:
-    """Squared distances of points from one."""
-    return jnp.sum((points - point) ** 2, axis=-1)
 
 
 def sample_components(key: PRNGKeyArray, mixture: Mixture, samples: int) -> Float[Array, "component sample weight"]:

@@ -12,8 +12,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError, check_choices
-from vigor.learning import mixture, surrogate
+from vigor.learning import mixture, starts, surrogate
 from vigor.learning.mixture import Mixture
+from vigor.learning.starts import Starts
 from vigor.learning.surrogate import Quadratic
 from vigor.learning.trust_region import kl_bounded_step
 from vigor.tasks.task import Task
@@ -32,11 +33,11 @@ class PolicyUpdate:
 
     iterations: int = 100
     """Updates of the policies."""
-    components: int = 5
-    """Gaussians in the mixture of each context."""
+    components: int = 30
+    """Gaussians in the mixture of each context; one a demonstration if these are fewer and mixtures begin there."""
     begin: Literal["demonstrations", "normal"] = "demonstrations"
-    """Start of the components: at demonstrations that differ, whatever their contexts, or drawn from a standard normal
-    distribution (the paper's)."""
+    """Start of the components: at demonstrations, whatever their contexts, or drawn from a standard normal distribution
+    (the paper's)."""
     kl_bound: float = 0.2
     """Largest KL divergence of a component's step."""
     surrogate: Literal["gradients", "values"] = "gradients"
@@ -79,13 +80,11 @@ class PolicyUpdate:
             )
 
 
-def first_mixture(
-    key: PRNGKeyArray, task: Task, settings: PolicyUpdate, demonstrations: Float[Array, "demonstration weight"]
-) -> Mixture:
-    """A mixture before the first update; demonstrations: their weights."""
+def first_mixture(key: PRNGKeyArray, task: Task, settings: PolicyUpdate, at: Starts) -> Mixture:
+    """A mixture before the first update; at: demonstrations, where it may begin."""
     settings.check_task(task)
     if settings.begin == "demonstrations":
-        return mixture.among(key, demonstrations, settings.components)
+        return starts.mixture(key, at, settings.components)
     return mixture.normal(key, settings.components, task.promp.weights)
 
 

@@ -18,6 +18,11 @@ CAUTION = 3.0
 """Power of the predicted success in the weights: a component that fails in half its samples is hardly drawn."""
 
 
+def distinct_of(task: Task, common: Invariants) -> float:
+    """Smallest difference of two ways: the task's own, or half of how much demonstrations usually differ."""
+    return float(common.distinct) if task.judge.distinct is None else task.judge.distinct
+
+
 @partial(jax.jit, static_argnums=0)
 def movement_success(
     task: Task,
@@ -46,10 +51,7 @@ def component_success(
     return jax.vmap(one)(contexts, drawn)
 
 
-def weighed(
-    key: PRNGKeyArray, task: Task, common: Invariants, contexts: Float[Array, "context coordinate"], mixtures: Mixture
-) -> Mixture:
+def weighed(mixtures: Mixture, success: Float[Array, "context component"]) -> Mixture:
     """Mixtures [context, ...] whose components are drawn the less, the less they are predicted to succeed."""
-    success = component_success(key, task, common, contexts, mixtures)
     tempered = mixtures.log_weights + CAUTION * jnp.log(jnp.maximum(success, 1e-6))
     return mixtures._replace(log_weights=jax.nn.log_softmax(tempered))

@@ -13,6 +13,7 @@ from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.demonstrations.splits import Split
 from vigor.learning import invariants
 from vigor.learning.invariants import Invariants
+from vigor.learning.starts import Starts, starts
 from vigor.tasks.task import Task
 
 
@@ -27,8 +28,8 @@ class Problem(NamedTuple):
     """Contexts without."""
     demonstrations: Float[Array, "*run demonstration time feature"]
     """Descriptors of the training contexts' demonstrations, context by context."""
-    weights: Float[Array, "*run demonstration weight"]
-    """Their movement-primitive weights."""
+    starts: Starts
+    """Their movement-primitive weights, where mixtures begin."""
     trajectories: Float[Array, "*run demonstration time dimension"]
     """Their trajectories."""
     invariants: Invariants
@@ -50,7 +51,7 @@ def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int,
         jnp.asarray(split.train_contexts, jnp.float32),
         jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
         descriptors,
-        jnp.asarray(demonstrations.weights[chosen], jnp.float32),
+        starts(demonstrations.weights[chosen], demonstrations.context_of[chosen]),
         joints,
         common,
     )

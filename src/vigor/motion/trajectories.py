@@ -13,9 +13,7 @@ def resample(recording: np.ndarray, steps: int) -> np.ndarray:
 
 def usual_difference(trajectories: np.ndarray) -> float:
     """Median difference of two trajectories [n, T, dimensions]: the root mean square over steps of their distance."""
-    count, steps = trajectories.shape[:2]
-    flat = np.asarray(trajectories, np.float64).reshape(count, -1)
-    return float(np.median(pdist(flat))) / np.sqrt(steps) if count > 1 else 0.0
+    return float(np.median(pdist(apart(trajectories)))) if len(trajectories) > 1 else 0.0
 
 
 def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
@@ -26,5 +24,9 @@ def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
     """
     if len(joints) < 2:
         return np.zeros(len(joints), int)
-    flat = joints.reshape(len(joints), -1).astype(np.float64) / np.sqrt(joints.shape[1])
-    return hierarchy.fcluster(hierarchy.linkage(flat, "average"), threshold, "distance") - 1
+    return hierarchy.fcluster(hierarchy.linkage(apart(joints), "average"), threshold, "distance") - 1
+
+
+def apart(joints: np.ndarray) -> np.ndarray:
+    """Points [n, T * dimensions] whose distances are the differences of trajectories [n, T, dimensions]."""
+    return joints.reshape(len(joints), -1).astype(np.float64) / np.sqrt(joints.shape[1])

@@ -20,6 +20,7 @@ from vigor.learning import density_ratio, network_training, policy_update, predi
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
+from vigor.learning.starts import Starts
 from vigor.planning import constraints, ranking
 from vigor.planning.constraints import Bounds, Constraints
 from vigor.planning.plans import Plan, Plans
@@ -38,7 +39,7 @@ def replay(
     key: Array,
     task: Task,
     settings: VigorSettings,
-    learned: Array,
+    at: Starts,
     common: Invariants,
     ensembles: Any,
     contexts: Array,
@@ -46,14 +47,14 @@ def replay(
 ) -> tuple[Mixture, Array]:
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
-    learned: weights [n, D] of what the run learned in training contexts, which stand in for demonstrations where
-    mixtures begin at these; common: what demonstrations have in common; ensembles: [iteration, network, ...].
+    at: the run's demonstrations, where mixtures may begin; common: what they have in common; ensembles: [iteration,
+    network, ...].
     Constraints count in the second half: mixtures know then how to solve their contexts, and are still wide enough to
     go another way. Every mixture begins alike, and all share their random directions, so that but for rounding a
     context's plan does not depend on which others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
-    fresh = policy_update.first_mixture(key_start, task, settings.update, learned)
+    fresh = policy_update.first_mixture(key_start, task, settings.update, at)
     start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
     reward = partial(density_ratio.reward, settings.density_ratio, common)
@@ -71,7 +72,8 @@ def replay(
         costly = partial(one, cost=partial(constraints.cost, task, limits))
         mixtures, rewards = jax.lax.scan(costly, mixtures, jax.tree.map(lambda leaf: leaf[free:], steps))
     if settings.update.weights != "fixed":
-        mixtures = prediction.weighed(key_start, task, common, contexts, mixtures)
+        success = prediction.component_success(key_start, task, common, contexts, mixtures)
+        mixtures = prediction.weighed(mixtures, success)
     return mixtures, rewards[-1]
 
 
@@ -83,8 +85,10 @@ class Planner:
     setup: Setup
     known: Policies
     """Policies that the run learned; its training contexts are the trained range."""
+    starts: Starts
+    """The run's demonstrations, where mixtures begin."""
     common: Invariants
-    """What the run's demonstrations have in common."""
+    """What they have in common."""
     ensembles: Any
     """[iteration, network, ...]"""
     folder: Path
@@ -112,8 +116,7 @@ class Planner:
         key, blocks = jax.random.key(seed), -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        learned = self.known.mixtures.means[: self.known.training].reshape(-1, self.task.promp.weights)
-        fixed = (key, self.task, self.setup.settings, jnp.asarray(learned), self.common, self.ensembles)
+        fixed = (key, self.task, self.setup.settings, self.starts, self.common, self.ensembles)
         parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         return mixtures, np.asarray(rewards)
@@ -139,9 +142,11 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> 
     iterations = jax.tree.leaves(stored)[0].shape[0]
     if not 1 <= every <= iterations:
         raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
-    return Planner(
-        loaded, setup, known, checkpoints.load_invariants(folder, loaded.features), thin(stored, every), folder
+    at, common = (
+        checkpoints.load_starts(folder, loaded.promp.weights),
+        checkpoints.load_invariants(folder, loaded.features),
     )
+    return Planner(loaded, setup, known, at, common, thin(stored, every), folder)
 
 
 def thin(ensembles: Any, every: int) -> Any:

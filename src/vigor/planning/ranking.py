@@ -63,7 +63,7 @@ def rank(
     outside, warnings = beyond(task, trained, contexts)
     blocked = _blocked(task, constraints)
     joints = np.asarray(rollout(task.promp, mixtures.means))
-    distinct = float(common.distinct) if task.judge.distinct is None else task.judge.distinct
+    distinct = prediction.distinct_of(task, common)
     plans = []
     for i, context in enumerate(contexts):
         groups = distinct_solutions(joints[i], distinct)
@@ -228,8 +228,10 @@ def _blocked(task: Task, constraints: Constraints) -> str | None:
 
 
 def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
-    """Solutions, the best first: those that hold, by success (predicted where nothing judges it) and reward, then
-    others; and the groups' new numbers."""
+    """The best solution of every way, with the weight of all that go it; and the groups' new numbers.
+
+    The best first: those that hold, by success (predicted where nothing judges it) and reward, then others.
+    """
 
     def merit(solution: Solution) -> tuple[float, ...]:
         return (
@@ -240,8 +242,10 @@ def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, 
             solution.reward or 0.0,
         )
 
-    ranked = sorted(solutions, key=merit, reverse=True)
-    order: dict[int, int] = {}
-    for solution in ranked:
-        order.setdefault(solution.group, len(order) + 1)
-    return tuple(replace(solution, group=order[solution.group]) for solution in ranked), order
+    best: dict[int, Solution] = {}
+    for solution in sorted(solutions, key=merit, reverse=True):
+        best.setdefault(solution.group, solution)
+    order = {group: i for i, group in enumerate(best, 1)}
+    weights = {group: sum(row.weight for row in solutions if row.group == group) for group in order}
+    ranked = (replace(row, group=order[group], weight=weights[group]) for group, row in best.items())
+    return tuple(ranked), order

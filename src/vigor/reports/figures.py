@@ -4,7 +4,6 @@ A panel shows one context. Every component keeps its colour through all panels; 
 samples are thin, demonstrations grey. Tasks in space show a perspective view beside its projections.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from vigor.basics import files
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.basics.errors import UserError
+from vigor.evaluation.evaluation import filled
 from vigor.evaluation.policies import Learned
 from vigor.reports import drawing
 from vigor.tasks.task import Task
@@ -247,9 +247,8 @@ def _over_phase(values: np.ndarray) -> np.ndarray:
 
 
 def _values(metrics: Sequence[Mapping[str, Any]], *keys: str) -> np.ndarray:
-    """Values of all rows under nested keys, [row] or [row, rank]; NaN where a row has none."""
+    """Values of all rows under nested keys, [row] or [row, rank]; NaN where a row has none, or fewer."""
     found: list[Any] = list(metrics)
     for key in keys:
         found = [value.get(key) if isinstance(value, Mapping) else None for value in found]
-    example = next((value for value in found if value is not None), math.nan)
-    return np.asarray([np.full(np.shape(example), math.nan) if value is None else value for value in found], float)
+    return filled(found)

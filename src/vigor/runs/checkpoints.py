@@ -18,9 +18,10 @@ from vigor.basics.errors import UserError
 from vigor.basics.version import __version__
 from vigor.learning import invariants
 from vigor.learning.invariants import Invariants
+from vigor.learning.starts import Starts
 
 CHECKPOINT, STATE, ENSEMBLES, PARTS = "checkpoint.safetensors", "state.json", "ensembles.safetensors", "ensembles"
-INVARIANTS = "invariants.safetensors"
+INVARIANTS, STARTS = "invariants.safetensors", "starts.safetensors"
 
 
 def save(folder: Path, states: Any, seconds: float) -> None:
@@ -92,8 +93,21 @@ def forget_networks_after(folder: Path, done: int) -> None:
             part.unlink()
 
 
-def save_invariants(folder: Path, common: Invariants) -> None:
-    _write_tensors(folder / INVARIANTS, {name: np.asarray(array) for name, array in common._asdict().items()})
+def save_shown(folder: Path, at: Starts, common: Invariants) -> None:
+    """Store what a run has of its demonstrations: where mixtures begin, and what they have in common."""
+    for path, part in ((folder / STARTS, at), (folder / INVARIANTS, common)):
+        _write_tensors(path, {name: np.asarray(array) for name, array in part._asdict().items()})
+
+
+def load_starts(folder: Path, weights: int) -> Starts:
+    """The demonstrations that mixtures of a run begin at, for so many movement-primitive weights."""
+    path = folder / STARTS
+    arrays = _read_tensors(path)
+    shapes = {name: array.shape for name, array in arrays.items()}
+    shown = len(arrays["weights"]) if arrays.get("weights", np.zeros(())).ndim else 0
+    if not shown or shapes != {"weights": (shown, weights), "room": (weights,)}:
+        raise UserError(f"{path} does not fit this run's task; train the run again")
+    return Starts(**_finite(path, arrays))
 
 
 def load_invariants(folder: Path, features: int) -> Invariants:
@@ -103,9 +117,14 @@ def load_invariants(folder: Path, features: int) -> Invariants:
     shown = len(arrays["known"]) if arrays.get("known", np.zeros(())).ndim else 0
     if not shown or {name: array.shape for name, array in arrays.items()} != invariants.shapes(shown, features):
         raise UserError(f"{path} does not fit this run's task; train the run again")
+    return Invariants(**_finite(path, arrays))
+
+
+def _finite(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, jax.Array]:
+    """Arrays of a file that must be finite."""
     if not all(np.issubdtype(array.dtype, np.floating) and np.all(np.isfinite(array)) for array in arrays.values()):
         raise UserError(f"{path} holds numbers that are not finite; train the run again")
-    return Invariants(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
+    return {name: jax.numpy.asarray(array) for name, array in arrays.items()}
 
 
 def _read_tensors(path: Path) -> dict[str, np.ndarray]:

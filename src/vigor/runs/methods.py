@@ -34,6 +34,11 @@ class Method:
     policies: Callable[[Any, Any, Any, Any], Mixture | Actor]
     """(task, settings, prepared, states) to the mixtures of all contexts [run, context, ...], or to an actor [run, ...]
     that acts in all of them."""
+    promise: Callable[[Any, Any, Any, Any], Any] | None = None
+    """(task, settings, prepared, states) to the predicted success of the policies [run], in log odds, by which a run
+    with `settings.settle` stops; None for a method that takes all its steps."""
+    merges: Callable[[Any], bool] = lambda settings: False
+    """Whether components that became the same are one in the policies of a run with these settings."""
 
 
 def _as_given(task: Any, settings: Any, problems: Problem) -> Problem:
@@ -69,6 +74,8 @@ METHODS: dict[str, Method] = {
         algorithm.start,
         algorithm.advance,
         algorithm.policies,
+        algorithm.promise,
+        lambda settings: settings.update.weights == "rewarded",
     ),
     "em-drex": Method(
         em_drex.EMDREXSettings,

@@ -12,12 +12,14 @@ Preset = Literal["default", "paper"]
 _PAPER: dict[str, dict[str, Any]] = {
     "vigor": {
         "iterations": 301,
+        "components": 5,
         "kl_bound": 0.2,
         "begin": "normal",
         "surrogate": "values",
         "samples": 512,
         "sharpness": 0.0,
         "weights": "fixed",
+        "settle": 0,
         "misplaced": 0.0,
         "scaled": False,
         "invariants": False,

@@ -194,11 +194,12 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
 
 def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
     """Train from the last checkpoint to the end; returns the result."""
-    checkpoints.save_invariants(folder, training.common())
+    checkpoints.save_shown(folder, training.starts(), training.common())
     states, seconds = checkpoints.load(folder, training.start())
     done, begun = int(states.iteration[0]), time.perf_counter() - seconds
     checkpoints.forget_networks_after(folder, done)
     metrics, judged, fresh = read_metrics(folder, done), None, []
+    training.course = [[row["promise"]] for row in metrics if "promise" in row]
 
     def progress() -> Progress:
         last = (metrics[-1]["test"] or metrics[-1]["train"]) if metrics else {}
@@ -213,7 +214,8 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
             due = done % EVERY == 0 or done == training.steps
             if due:
                 judged = training.evaluate(states)[0]
-                metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
+                promise = {"promise": training.course[-1][0]} if training.course else {}
+                metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **promise, **_means(judged)})
                 _write_metrics(folder, metrics)
                 judged.policies.save(folder / POLICIES)
             report(progress())
@@ -223,12 +225,12 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                     checkpoints.keep_networks(folder, done, fresh)
                     fresh = []
                 checkpoints.save(folder, states, time.perf_counter() - begun)
-            if stopped and done < training.steps:
+            if stopped and done < training.steps and not all(training.settled()):
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
         judged = training.evaluate(states)[0]
-    result = _result(training, judged, time.perf_counter() - begun)
+    result = _result(training, judged, done, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result
 
@@ -248,14 +250,15 @@ def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:
     files.write_text(folder / METRICS, "".join(lines))
 
 
-def _result(training: Training, judged: Evaluation, seconds: float) -> dict[str, Any]:
+def _result(training: Training, judged: Evaluation, done: int, seconds: float) -> dict[str, Any]:
     prepared = training.prepared[0]
     return {
         "task": prepared.task.name,
         "method": prepared.setup.method,
         "seed": prepared.setup.seed,
         "demos": prepared.demonstrations.source,
-        "iterations": training.steps,
+        "iterations": done,
+        "stopped": training.why_stopped(),
         "seconds": seconds,
         "device": jax.devices()[0].device_kind,
         "version": __version__,

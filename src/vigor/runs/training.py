@@ -1,22 +1,28 @@
 """The one training loop, for runs in folders and for cells of a benchmark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from vigor.evaluation import evaluation, policies
+from vigor.evaluation import evaluation, policies, ways
 from vigor.evaluation.evaluation import Evaluation
-from vigor.evaluation.policies import Learned
+from vigor.evaluation.policies import Learned, Policies
 from vigor.learning.invariants import Invariants
+from vigor.learning.prediction import distinct_of
 from vigor.learning.problem import Problem
+from vigor.learning.starts import Starts
 from vigor.runs.methods import Method, method
 from vigor.runs.setup import Prepared, problems
 from vigor.tasks import Task
 
 EVERY = 10
 """Steps from one evaluation and checkpoint to the next."""
+RISE = 0.3
+"""Rise of predicted success, in log odds, that makes it worth to go on."""
 
 
 class Training:
@@ -30,6 +36,8 @@ class Training:
         self.method: Method = method(first.setup.method)
         self.settings: Any = first.setup.settings
         self.problems: Problem = problems(prepared)
+        self.course: list[list[float]] = []
+        """Predicted success at every multiple of EVERY, in log odds [evaluation, run]."""
         self.data: Any = self.method.prepare(self.task, self.settings, self.problems)
         jax.eval_shape(lambda data: self.method.start(self.task, self.settings, data), self.data)
 
@@ -46,15 +54,37 @@ class Training:
         """Steps done so far, states, and the networks of each step since [step, run, ...] or None, to the end.
 
         A GPU does all steps up to the next multiple of EVERY at once. On a CPU a step takes long enough to be shown,
-        and an interrupt is heard after it.
+        and an interrupt is heard after it. Runs whose predicted success has settled keep their states.
         """
-        done = int(states.iteration[0])
-        while done < self.steps:
+        done = int(np.max(states.iteration))
+        while done < self.steps and not all(settled := self.settled()):
             stop = min(self.steps, done - done % EVERY + EVERY)
             count = 1 if jax.default_backend() == "cpu" else stop - done
+            kept = jax.tree.map(jnp.copy, states) if any(settled) else None
             states, networks = self.method.advance(self.task, self.settings, self.data, states, count)
-            done = int(states.iteration[0])
+            done = int(np.max(states.iteration))
+            if kept is not None:
+                states = jax.tree.map(partial(_where, np.array(settled)), kept, states)
+            if done % EVERY == 0 and self.method.promise is not None and self.settings.settle:
+                promises = self.method.promise(self.task, self.settings, self.data, states)
+                self.course.append(np.asarray(promises).tolist())
             yield done, states, networks
+
+    def settled(self) -> list[bool]:
+        """Whether each run's predicted success has stopped to rise."""
+        if not self.course:
+            return [False] * len(self.prepared)
+        return [_settled(course, self.settings.settle // EVERY) for course in zip(*self.course, strict=True)]
+
+    def why_stopped(self) -> str:
+        """Reason in words why the first run has ended."""
+        if not self.settled()[0]:
+            return "all iterations are done"
+        return f"predicted success has hardly risen in the last {self.settings.settle} iterations"
+
+    def starts(self, run: int = 0) -> Starts:
+        """Where the mixtures of a run begin."""
+        return jax.tree.map(lambda leaf: leaf[run], self.problems.starts)
 
     def common(self, run: int = 0) -> Invariants:
         """What the demonstrations of a run have in common."""
@@ -71,6 +101,20 @@ class Training:
         found = []
         for i, (*_, split) in enumerate(self.prepared):
             contexts = np.concatenate([split.train_contexts, split.test_contexts])
-            own = jax.tree.map(lambda leaf, i=i: leaf[i], learned)
-            found.append(policies.of(contexts, len(split.train_contexts), own))
+            own = policies.of(contexts, len(split.train_contexts), jax.tree.map(lambda leaf, i=i: leaf[i], learned))
+            if self.method.merges(self.settings) and isinstance(own, Policies):
+                own = ways.merged(self.task, own, distinct_of(self.task, self.common(i)))
+            found.append(own)
         return found
+
+
+def _settled(course: Sequence[float], looks: int) -> bool:
+    """Whether predicted success at the last so many looks is hardly above all before."""
+    return 0 < looks < len(course) and max(course[-looks:]) < max(course[:-looks]) + RISE
+
+
+def _where(settled: np.ndarray, kept: Any, fresh: Any) -> Any:
+    """Leaves [run, ...] of settled runs as they were, of others as they are."""
+    if jnp.issubdtype(fresh.dtype, jax.dtypes.prng_key):
+        return fresh
+    return jnp.where(settled.reshape(-1, *[1] * (fresh.ndim - 1)), kept, fresh)

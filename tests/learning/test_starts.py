@@ -1,0 +1,61 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from helpers import quick
+from vigor.learning import starts
+from vigor.learning.starts import Starts
+
+DIMENSION = 4
+mixture = quick(starts.mixture, static_argnums=2)
+many = quick(
+    lambda keys, at, components: jax.vmap(lambda key: starts.mixture(key, at, components))(keys), static_argnums=2
+)
+
+
+def at(points) -> Starts:
+    return Starts(jnp.asarray(points, jnp.float32), jnp.ones(np.shape(points)[1]))
+
+
+def test_every_demonstration_has_a_component():
+    points = np.random.default_rng(0).normal(size=(3, DIMENSION)).astype(np.float32)
+    found = mixture(jax.random.key(0), at(points), 30)
+    np.testing.assert_array_equal(found.means, points)
+    np.testing.assert_allclose(np.exp(found.log_weights), 1 / 3, rtol=1e-6)
+
+
+def test_fewer_components_begin_at_different_demonstrations():
+    points = np.random.default_rng(0).normal(size=(12, DIMENSION)).astype(np.float32)
+    drawn = many(jax.random.split(jax.random.key(1), 200), at(points), 5)
+    which = np.argmin(np.sum((np.asarray(drawn.means)[:, :, None] - points) ** 2, -1), -1)
+    np.testing.assert_array_equal(points[which], drawn.means)
+    assert all(len(set(row)) == 5 for row in which)
+    assert len(set(which[:, 0])) == 12
+    np.testing.assert_allclose(np.exp(drawn.log_weights).sum(axis=1), 1, rtol=1e-6)
+
+
+def test_next_means_are_drawn_by_squared_distance():
+    """Two far points beside a crowd: k-means++ draws them almost always, an even draw seldom."""
+    crowd = np.random.default_rng(0).normal(size=(40, 2)) * 0.01
+    points = np.concatenate([crowd, [[10.0, 0], [0, 10.0]]])
+    drawn = many(jax.random.split(jax.random.key(0), 100), at(points), 3)
+    assert np.mean(np.sum(np.max(np.abs(drawn.means), -1) > 5, -1) == 2) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("points", "contexts", "room"),
+    [
+        ([[0.0, 0], [2.0, 0]], [0, 1], [np.sqrt(2), 0.1]),
+        ([[0.0, 0], [0.1, 9], [2.0, 0], [2.1, 9]], [0, 0, 1, 1], [np.sqrt(2), 0.1]),
+        ([[0.0, 0], [2.0, 2.0]], [0, 0], [np.sqrt(2), np.sqrt(2)]),
+        ([[1.0, 2]], [0], [1.0, 1.0]),
+        ([[1.0, 2], [1.0, 2]], [0, 1], [1.0, 1.0]),
+    ],
+    ids=["one axis does not vary", "two ways", "one context", "one point", "the same point twice"],
+)
+def test_room_is_how_far_the_most_similar_demonstration_of_another_context_is(points, contexts, room):
+    found = starts.starts(np.array(points), np.array(contexts))
+    np.testing.assert_allclose(found.room, room, rtol=1e-5)
+    root = mixture(jax.random.key(0), found, 4).roots[0]
+    np.testing.assert_allclose(root, np.diag(room), rtol=1e-5)
