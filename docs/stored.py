@@ -53,7 +53,7 @@ CHANGES = (
         "old: distances of the end effector alone",
     ),
     Change(
-        "2026-11-18T02:30:00+00:00",
+        "2026-11-18T06:00:00+00:00",
         lambda row: (row["setup"]["method"], row["preset"]) == ("vigor", "default"),
         "old: earlier defaults",
     ),

@@ -36,11 +36,17 @@ def result(name: str) -> Any:
 def invariants() -> str:
     names = {"success_best": "best", "success_chosen": "chosen", "success_mixture": "mixture"}
     names["predicted_mixture"] = "mixture, predicted"
+
+    def line(part: dict[str, Any]) -> dict[str, str]:
+        rates = {label: f"{mean(run[name] for run in part['runs']):.3f}" for name, label in names.items()}
+        return rates | {"calibration": f"{part['calibration']['error']:.3f}"}
+
+    words = {"test": "test", "new": "plans, new", "far": "plans, far"}
     lines = [
-        {"task": one["task"], "reward": one["variant"]}
-        | {label: f"{mean(run[name] for run in one['runs']):.3f}" for name, label in names.items()}
-        | {"calibration": f"{one['calibration_error']:.3f}"}
+        {"task": one["task"], "reward": one["variant"], "contexts": words[name]} | line(part)
         for one in result("invariants")
+        for name, part in {"test": one, "new": one.get("new"), "far": one.get("far")}.items()
+        if part
     ]
     return table(lines)
 

@@ -19,7 +19,7 @@ CAPTIONS = {
 }
 """Captions of the figures that every task has, in their order; those of a task's own come after them."""
 SPLITS = {"test": "test contexts", "train": "training contexts"}
-FACTS = ("date", "seed", "demos", "iterations", "seconds", "device", "version")
+FACTS = ("date", "seed", "demos", "iterations", "stopped", "seconds", "device", "version")
 VERSATILITY = ("distinct_solutions", "working_components", "entropy")
 
 

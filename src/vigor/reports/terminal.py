@@ -136,6 +136,8 @@ def results_table(result: dict[str, Any]) -> None:
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
     console.print(table)
+    if result.get("stopped"):
+        console.print(f"Stopped after {result['iterations']} iterations: {result['stopped']}.")
 
 
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
