@@ -109,7 +109,8 @@ def test_early_stopping_returns_the_best_parameters_and_stops():
         SMALL, validation=0.25, patience=2, learning_rate=0.02, batch=6, epochs=30 * EPOCHS, entropy=0.0
     )
     known = problem(contexts=4, each=2, seed=3)
-    known = known._replace(weights=jnp.asarray(np.random.default_rng(0).normal(size=(8, 2)), jnp.float32))
+    noise = jnp.asarray(np.random.default_rng(0).normal(size=(8, 2)), jnp.float32)
+    known = known._replace(starts=known.starts._replace(weights=noise))
     problems = stacked([known])
     states = [start(TASK, settings, problems)]
     for _ in range(12):

@@ -64,12 +64,22 @@ def test_solutions_that_hold_come_first_then_success_then_reward():
         solution(component=0, success=1.0, violated=Violation("keep-out", "1", 1.0), group=0),
         solution(component=1, success=0.9, reward=1.0, group=0),
         solution(component=2, success=0.2, solves=False, reward=9.0, group=0),
-        solution(component=3, success=0.9, reward=2.0, group=5),
+        solution(component=3, success=0.9, reward=2.0, group=3),
     ]
-    found, order = ranking._ranked(rows)
-    assert [row.component for row in found] == [3, 1, 0, 2]
-    assert [row.group for row in found] == [1, 2, 2, 2]
-    assert order == {5: 1, 0: 2}
+    found = ranking._ranked([replace(row, group=row.component) for row in rows])
+    assert [row.component for row in found.values()] == [3, 1, 0, 2]
+    assert [row.group for row in found.values()] == [1, 2, 3, 4]
+
+
+def test_a_way_has_its_best_solution_and_the_weight_of_all():
+    rows = [
+        solution(component=0, success=0.5, weight=0.2, group=7),
+        solution(component=1, success=0.9, weight=0.1, group=7),
+        solution(component=2, success=0.7, weight=0.7, group=4),
+    ]
+    found = ranking._ranked(rows)
+    assert {group: (row.component, row.group) for group, row in found.items()} == {7: (1, 1), 4: (2, 2)}
+    assert [row.weight for row in found.values()] == pytest.approx([0.3, 0.7])
 
 
 def test_predictions_are_those_of_the_movement(arm):
@@ -110,11 +120,13 @@ def test_movements_drawn_are_the_same_for_the_same_seed(arm):
     assert arm[0].samples[0].movement != arm[1].samples[0].movement
 
 
-def test_alike_solutions_share_a_number(planar):
+def test_alike_solutions_are_one_way(planar):
     for plan in planar:
-        groups = {row.component: row.group for row in plan.solutions}
-        assert groups[0] == groups[2] != groups[1]
-        assert plan.best.group == 1
+        assert [row.group for row in plan.solutions] == [1, 2]
+        assert {row.component for row in plan.solutions} in ({0, 1}, {1, 2})
+        assert {(row.component, row.group) for row in plan.samples} <= {
+            (row.component, row.group) for row in plan.solutions
+        }
 
 
 def test_a_start_in_a_keep_out_is_warned_of(planar):

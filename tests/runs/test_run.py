@@ -39,6 +39,7 @@ LEFT = {
     "policies.npz",
     "ensembles.safetensors",
     "invariants.safetensors",
+    "starts.safetensors",
     "figures",
     "report.html",
     "result.json",

@@ -72,7 +72,7 @@ def test_everything_else_of_a_setup_comes_back():
         (lambda read: read.update(config={}), "unknown fields: config"),
         (lambda read: read["settings"]["update"].update(speed=1, haste=2), "update has unknown fields: haste, speed"),
         (lambda read: read.update(method="vigour"), "there is no method 'vigour'"),
-        (lambda read: read.update(method="bc-t"), "unknown fields: density_ratio, misplaced, update"),
+        (lambda read: read.update(method="bc-t"), "unknown fields: density_ratio, misplaced, settle, update"),
         (lambda read: read.update(settings=[1]), "settings: it must be an object"),
         (lambda read: read.update(seed=None), "seed must be a whole number"),
         (lambda read: read.update(raw=1), "raw must be true or false"),
@@ -142,7 +142,7 @@ def test_demonstrations_of_another_task_are_refused():
 def test_problems_of_a_batch_differ_in_their_seeds():
     pair = problems([prepare(replace(SETUP, seed=seed), POINT, demonstrations()) for seed in (0, 1)])
     assert pair.train_contexts.shape == (2, 2, 2)
-    assert not np.array_equal(pair.weights[0], pair.weights[1])
+    assert not np.array_equal(pair.starts.weights[0], pair.starts.weights[1])
 
 
 def test_a_fingerprint_changes_with_what_is_learned_from(tmp_path):

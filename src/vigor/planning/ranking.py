@@ -71,8 +71,12 @@ def rank(
             _solution(task, movement, int(owner), float(judged.weights[i, owner]), int(groups[owner]), promise)
             for movement, owner, promise in zip(movements[i], owners[i], found[i], strict=True)
         ]
-        ranked, order = _ranked([_of_component(row, judged, rewards, i) for row in rows[:components]])
-        further = tuple(replace(row, group=order[row.group]) for row in rows[components:])
+        best = _ranked([_of_component(row, judged, rewards, i) for row in rows[:components]])
+        ranked, ways = tuple(best.values()), [best[row.group] for row in rows[components:]]
+        further = tuple(
+            replace(row, group=way.group, component=way.component)
+            for row, way in zip(rows[components:], ways, strict=True)
+        )
         unknown = _unknown(task, common, context, ranked[0])
         warning = "; ".join(said for said in (unknown, warnings[i], blocked) if said) or None
         plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, further)
@@ -227,8 +231,8 @@ def _blocked(task: Task, constraints: Constraints) -> str | None:
     return f"every movement starts inside keep-out {inside[0] + 1}; none can avoid it" if len(inside) else None
 
 
-def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, int]]:
-    """The best solution of every way, with the weight of all that go it; and the groups' new numbers.
+def _ranked(solutions: list[Solution]) -> dict[int, Solution]:
+    """The best solution of every way, by the number of its group, with the weight of all that go it and a new number.
 
     The best first: those that hold, by success (predicted where nothing judges it) and reward, then others.
     """
@@ -245,7 +249,5 @@ def _ranked(solutions: list[Solution]) -> tuple[tuple[Solution, ...], dict[int, 
     best: dict[int, Solution] = {}
     for solution in sorted(solutions, key=merit, reverse=True):
         best.setdefault(solution.group, solution)
-    order = {group: i for i, group in enumerate(best, 1)}
-    weights = {group: sum(row.weight for row in solutions if row.group == group) for group in order}
-    ranked = (replace(row, group=order[group], weight=weights[group]) for group, row in best.items())
-    return tuple(ranked), order
+    weights = {group: sum(row.weight for row in solutions if row.group == group) for group in best}
+    return {group: replace(row, group=i, weight=weights[group]) for i, (group, row) in enumerate(best.items(), 1)}

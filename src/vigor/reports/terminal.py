@@ -137,7 +137,7 @@ def results_table(result: dict[str, Any]) -> None:
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
     console.print(table)
     if result.get("stopped"):
-        console.print(f"Stopped after {result['iterations']} iterations: {result['stopped']}.")
+        console.print(f"Ended after {result['iterations']} iterations: {result['stopped']}.")
 
 
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
