@@ -55,6 +55,9 @@ class Scene:
     def _ground(self) -> None:
         scene, view = self._server.scene, self._shared.stage.view
         scene.configure_default_lights(True, cast_shadow=False)
+        # Where there is no graphics card, the light of viser's surroundings takes ten seconds to work out.
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere("/light", ground_color=(200, 205, 215), intensity=2.5)
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
             "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
