@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from helpers import solving
-from studio_runs import FAST, row, wait_for, write_run
+from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs, row, wait_for, write_run
 from vigor.basics.errors import UserError
 from vigor.evaluation import policies
 from vigor.studio.library import Library
@@ -50,17 +50,11 @@ def test_a_run_is_started_stopped_and_resumed(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_box_pusher_is_learned_from_its_own_demonstrations(tmp_path):
-    task = load_task(f"{FAST}:PUSHER")
-    trainer = Trainer(task, tmp_path)
-    context = np.array([0.07, 0.0, 0.0])
-    trainer.start(None, context[None], 10)
-    wait_for(lambda: not trainer.running, 300.0)
-    progress = trainer.progress()
-    assert (progress.problem, progress.finished) == (None, True)
+def test_a_box_pusher_is_learned_from_its_own_demonstrations(tmp_path_factory):
+    progress = Trainer(load_task(f"{FAST}:PUSHER"), pusher_runs(tmp_path_factory)).progress()
+    assert (progress.problem, progress.finished, progress.iteration) == (None, True, 10)
     # The further context is learned for, after the training contexts.
-    np.testing.assert_allclose(policies.load(progress.policies).contexts[-1], context)
-    trainer.close()
+    np.testing.assert_allclose(policies.load(progress.policies).contexts[-1], PUSHER_CONTEXT)
 
 
 def pretend(folder, program):
