@@ -69,6 +69,7 @@ def test_a_run_outlives_its_studio_and_is_found(tmp_path):
     killed = Trainer(PLANAR, runs, program)
     killed.start(None, CONTEXTS, 10)
     wait_for(lambda: Trainer(PLANAR, runs).progress() is not None, 60.0)
+    wait_for(lambda: Trainer(PLANAR, runs).progress().seconds >= 1, 10.0)
     again = Trainer(PLANAR, runs)
     assert (again.progress().running, again.progress().stopping) == (True, False)
     for action in (again.resume, lambda: again.start(None, CONTEXTS, 10)):
@@ -126,11 +127,13 @@ def test_runs_of_another_task_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("state", "iterations", "words"),
     [
-        ({"running": True}, (), "compiling, and the first 10 iterations"),
+        ({"running": True}, (), "compiling, and the first 10 iterations: 0 s so far"),
+        ({"running": True, "seconds": 12}, (), "compiling, and the first 10 iterations: 12 s so far"),
         ({"running": True}, (10, 20), "learning, iteration 20 of 30"),
         ({"running": True, "stopping": True}, (), "stopping"),
         ({"running": True, "stopping": True}, (10,), "stopping, iteration 10 of 30"),
         ({}, (), "stopped"),
+        ({}, (20,), "stopped, iteration 20 of 30"),
         ({"problem": "no memory"}, (), "no memory"),
         ({"finished": True}, (30,), "finished, iteration 30 of 30"),
     ],
@@ -138,4 +141,6 @@ def test_runs_of_another_task_are_refused(tmp_path):
 def test_the_state_of_a_run_in_words(state, iterations, words):
     metrics = tuple({"iteration": number} for number in iterations)
     given = {"running": False, "stopping": False, "finished": False, "problem": None} | state
-    assert Progress(Path(), iterations=30, metrics=metrics, **given).words == words
+    progress = Progress(Path(), iterations=30, metrics=metrics, **given)
+    assert progress.words == words
+    assert progress.can_plan == (bool(iterations) and not progress.running)

@@ -224,7 +224,7 @@ class Task:
         # Few programs serve all numbers of trajectories: some are judged twice.
         count = len(joints) if len(joints) > 64 else 1 << max(0, len(joints) - 1).bit_length()
         rows = np.arange(count) % max(1, len(joints))
-        judged = self._distances(np.asarray(joints)[rows], np.asarray(contexts)[rows])
+        judged = self._distances(*(jnp.asarray(np.asarray(part)[rows]) for part in (joints, contexts)))
         return np.asarray(judged)[: len(joints)]
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
