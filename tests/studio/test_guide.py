@@ -24,12 +24,13 @@ def run(running: bool, iterations: int = 10) -> Progress:
         ({"progress": run(True), "recording": True}, guide.SHOW, "Stop and save"),
         ({"progress": run(False)}, guide.PLAN, "It is planning."),
         ({"progress": run(False, 0)}, guide.SHOW, "Press Start."),
-        ({"progress": run(False), "planned": True}, guide.PLAN, "Drag a target"),
-        ({"progress": run(False), "planned": True, "exported": True}, guide.EXPORT, "The plan is written."),
+        ({"progress": run(False), "holds": True}, guide.PLAN, "Drag a target"),
+        ({"progress": run(False), "holds": False}, guide.PLAN, "No plan solves this context"),
+        ({"progress": run(False), "holds": True, "exported": True}, guide.EXPORT, "The plan is written."),
     ],
 )
 def test_what_to_do_next(state, step, said):
-    nothing = {"demonstrations": 0, "recording": False, "progress": None, "planned": False, "exported": False}
+    nothing = {"demonstrations": 0, "recording": False, "progress": None, "holds": None, "exported": False}
     found, sentence = guide.advise("Drag the ball.", **(nothing | state))
     assert found == step
     assert said in sentence

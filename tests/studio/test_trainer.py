@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from helpers import solving
 from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs, row, wait_for, write_run
 from vigor.basics.errors import UserError
 from vigor.evaluation import policies
+from vigor.planning import planner
 from vigor.studio.library import Library
 from vigor.studio.trainer import Progress, Trainer
 from vigor.tasks import load_task
@@ -40,6 +42,11 @@ def test_a_run_is_started_stopped_and_resumed(tmp_path):
     wait_for(lambda: not trainer.running)
     stopped = trainer.progress()
     assert (stopped.finished, stopped.problem, stopped.iterations) == (False, None, 1000)
+    with pytest.raises(UserError, match="has not finished"):
+        planner.load(stopped.folder, task=task)
+    # What it has learned so far is enough to plan with.
+    learned = planner.load(stopped.folder, task=task, stopped=True).ensembles
+    assert jax.tree.leaves(learned)[0].shape[0] >= stopped.iteration
     again = Trainer(task, tmp_path)
     library.add(context, third)  # The run has its own copy.
     again.resume()

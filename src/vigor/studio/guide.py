@@ -11,12 +11,17 @@ ENOUGH = 5
 
 
 def advise(
-    instruction: str, demonstrations: int, recording: bool, progress: Progress | None, planned: bool, exported: bool
+    instruction: str,
+    demonstrations: int,
+    recording: bool,
+    progress: Progress | None,
+    holds: bool | None,
+    exported: bool,
 ) -> tuple[int, str]:
     """Step, and what to do next.
 
     instruction: how a demonstration is given; demonstrations: how many there are; progress: of the latest run;
-    planned: there is a plan for the context; exported: one was written.
+    holds: a plan for the context is predicted to solve it, None if there is no plan; exported: one was written.
     """
     if recording:
         return SHOW, f"{instruction} Then press Stop and save."
@@ -25,7 +30,9 @@ def advise(
     if progress is not None and progress.can_plan:
         if exported:
             return EXPORT, "The plan is written. Drag a target for another, or show more and learn again."
-        if planned:
+        if holds is False:
+            return PLAN, "No plan solves this context: drag a target elsewhere, or show it here and learn again."
+        if holds:
             return PLAN, "Drag a target: it is planned for anew. Play a plan, then export it."
         return PLAN, "It is planning."
     if not demonstrations:

@@ -120,7 +120,7 @@ class Panel:
                 (np.zeros(0), np.zeros(0), np.zeros(0)),
                 ({"label": "iteration"}, {"label": "training", "stroke": GREY, "width": 2},
                  {"label": "context on screen at start", "stroke": PALETTE[0], "width": 2}),
-                title="success of a sample", scales={"x": {"time": False}, "y": {"range": (-0.03, 1.03)}}, aspect=1.7,
+                title="success of a sample", scales={"x": {"time": False}, "y": {"range": (-0.03, 1.08)}}, aspect=1.7,
                 visible=False,
             )  # fmt: skip
         with tabs.add_tab("Plan"):
@@ -222,9 +222,10 @@ class Panel:
     def _show_guide(self, recording: bool) -> None:
         session, library = self._session, self._session.recording.library
         count, planning = 0 if library.current is None else len(library.current.weights), session.planning
+        plan = planning.plan
         step, sentence = guide.advise(
             self._shared.stage.instruction, count, recording, session.learning.progress,
-            planning.plan is not None, planning.exported,
+            None if plan is None else plan.failure is None, planning.exported,
         )  # fmt: skip
         if self._guide.content != (html := guide.line(step, sentence, count)):
             self._guide.content = html

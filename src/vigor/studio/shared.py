@@ -11,7 +11,7 @@ from vigor.motion.promp import rollout
 from vigor.studio.robot import Robot
 from vigor.tasks.stage import Mark, Stage
 
-SMOOTH = 100
+SMOOTH = 300
 """Steps of the traces that the scene shows."""
 
 
