@@ -20,12 +20,17 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SELDOM = """
 const draw = window.requestAnimationFrame.bind(window);
-let pause = 0;
-window.drawSeldom = () => { pause = 300; };
+let pause = 100;
+window.drawEvery = (milliseconds) => { pause = milliseconds; };
 window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), pause);
 window.cancelAnimationFrame = clearTimeout;
+const query = new URLSearchParams(location.search);
+query.set("fixedDpr", "0.2");
+history.replaceState(null, "", "?" + query);
 """
-"""Script that has a page drawn three times a second at most, once it is open."""
+"""Script that has a page drawn coarsely, and ten times a second at most or as often as it is told."""
+WAITING, DRAGGING = 1000, 250
+"""Milliseconds from one frame to the next of a page that is drawn seldom."""
 
 
 @contextmanager
@@ -49,7 +54,7 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 def chromium(seldom: bool = False) -> Iterator[BrowserContext]:
     """A browser, without a window.
 
-    seldom: draw open pages three times a second at most; without a graphics card drawing takes longest of all.
+    seldom: draw open pages coarsely and now and then; without a graphics card drawing takes longest of all.
     """
     with sync_playwright() as playwright:
         options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
@@ -73,10 +78,15 @@ def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700
         page.get_by_role("button", name="New context").wait_for(timeout=60_000)
         page.wait_for_function("document.querySelectorAll('canvas').length > 0")
         page.wait_for_timeout(1000)  # Until the scene is drawn.
-        page.evaluate("window.drawSeldom?.()")
+        draw_every(page, WAITING)
         yield page
     finally:
         page.close()
+
+
+def draw_every(page: Page, milliseconds: int) -> None:
+    """Draw a page of a browser that draws seldom so often from now on."""
+    page.evaluate("(pause) => window.drawEvery?.(pause)", milliseconds)
 
 
 class Hand:
@@ -104,6 +114,7 @@ class Hand:
 
     def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
+        draw_every(self.page, DRAGGING)
         self.page.mouse.move(*self.pixel(places[0]))
         self._see()
         self.page.mouse.down()
@@ -116,6 +127,7 @@ class Hand:
             self.page.mouse.move(*self.pixel(end))
         self.page.wait_for_timeout(1000 * hold)
         self.page.mouse.up()
+        draw_every(self.page, WAITING)
 
     def _see(self) -> None:
         """Wait until the page was drawn again, so that it knows what is under the mouse."""

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 _CACHE = Path(__file__).parents[1] / ".pytest_cache" / "home"
 _COMPILE_QUICKLY = (
+    "--xla_cpu_parallel_codegen_split_count=1",
     "--xla_cpu_use_fusion_emitters=false",
     "--xla_backend_optimization_level=1",
     "--xla_llvm_disable_expensive_passes=true",

@@ -3,12 +3,32 @@
 import time
 from pathlib import Path
 
+import numpy as np
+
+from helpers import made_once
 from vigor.basics import files
 from vigor.runs.run import CONFIG, METRICS
 from vigor.runs.setup import Setup, setup_to_json
+from vigor.studio.trainer import Trainer
+from vigor.tasks import load_task
 
 FAST = Path(__file__).parent / "fast_tasks.py"
 """File with tasks that are learned fast and poorly: PLANAR, PANDA, PUSHER."""
+
+
+PUSHER_CONTEXT = np.array([0.07, 0.0, 0.0])
+
+
+def pusher_runs(tmp_path_factory) -> Path:
+    """Folder with a run of the box pusher that a studio has started, on the task's own demonstrations."""
+
+    def make(folder: Path) -> None:
+        trainer = Trainer(load_task(f"{FAST}:PUSHER"), folder)
+        trainer.start(None, PUSHER_CONTEXT[None], 10)
+        wait_for(lambda: not trainer.running, 300.0)
+        trainer.close()
+
+    return made_once(tmp_path_factory, "pusher_runs", make)
 
 
 def wait_for(condition, seconds=300.0):

@@ -48,7 +48,13 @@ def test_deletions_and_additions_are_undone(tmp_path):
     np.testing.assert_array_equal(demonstrations.load(tmp_path, PLANAR).weights, kept.weights)
     library.undo()
     assert library.current is None
-    assert not library.can_undo
+    assert library.last is None
+    assert library.redo().done == "saved"
+    assert (library.last.done, library.undone.done) == ("saved", "deleted")
+    library.add(context, movement)  # What was taken back before is gone.
+    assert library.undone is None
+    with pytest.raises(UserError, match="nothing to make again"):
+        library.redo()
 
 
 @pytest.mark.parametrize("writer", ["write_arrays", "write_json"])

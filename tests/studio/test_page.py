@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 import fast_tasks
 from studio_page import CHROMIUM, Hand, chromium, opened, studio
-from studio_runs import FAST
+from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.studio import guard
@@ -96,7 +96,7 @@ def test_record_learn_and_plan(browser, tmp_path):
         with opened(browser, url) as other:
             Hand(other, robot.view).says("Saved: 2")
 
-        learn(hand, 300)
+        learn(hand, 150)
         curve = page.locator(".uplot")
         assert curve.count() == 0
         hand.says("learning, iteration", 300)
@@ -104,9 +104,9 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.press("Stop")
         hand.says("stopped, iteration", 120)
         (checkpoint,) = (tmp_path / "runs" / "1").glob("state.json")
-        assert 0 < json.loads(checkpoint.read_text())["iteration"] < 300
+        assert 0 < json.loads(checkpoint.read_text())["iteration"] < 150
         hand.press("Resume")
-        hand.says("finished, iteration 300 of 300", 300)
+        hand.says("finished, iteration 150 of 150", 300)
         hand.tab("Plan")
         hand.says("planned in", 180)
         before = hand.context()
@@ -144,16 +144,18 @@ def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):
     check_saved(tmp_path, robot.task)
 
 
-def test_push_a_box(browser, tmp_path):
+def test_push_a_box(browser, tmp_path, tmp_path_factory):
+    """With a run that an earlier studio has left."""
     robot = load_stage(fast_tasks.PUSHER)
-    context = np.array([0.07, 0.0, 0.0])
+    context = PUSHER_CONTEXT
     prepare(tmp_path, robot.task, context)
+    shutil.copytree(pusher_runs(tmp_path_factory), tmp_path / "runs")
     with studio(f"{FAST}:PUSHER", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
         check_saved(tmp_path, robot.task)
-        learn(hand, 10)
-        hand.says("finished, iteration 10 of 10", 400)
+        hand.tab("Learn")
+        hand.says("finished, iteration 10 of 10")
         hand.tab("Plan")
         hand.says("planned in", 180)
         goal, knob = (mark.position for mark in robot.marks(context))

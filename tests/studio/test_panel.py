@@ -2,9 +2,13 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from vigor.studio.panel import careful, download
+from planned import CONTEXT, solution
+from vigor.planning.plans import Approach, Plan
+from vigor.studio.panel import careful, download, recorded, table
+from vigor.studio.shared import Trace
 
 
 class Page:
@@ -16,7 +20,8 @@ class Page:
     def add_notification(self, title, body, **options):
         self.said.append(body)
 
-    def send_file_download(self, name, content):
+    def send_file_download(self, name, content, save_immediately):
+        assert save_immediately  # Else a second click is needed.
         self.files.append((name, content))
 
 
@@ -32,9 +37,25 @@ def test_any_error_of_a_button_is_a_notice(capsys):
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_an_exported_plan_that_fails_is_called_so(tmp_path, holds):
-    table = tmp_path / "1_1_1.csv"
-    table.write_text("joints")
+    exported = tmp_path / "planar-reacher_plan1_way1.csv"
+    exported.write_text("joints")
     page = Page()
-    download(page, table, holds)
-    assert page.files == [("1_1_1.csv", b"joints")]
+    download(page, exported, holds)
+    assert page.files == [(exported.name, b"joints")]
     assert ("predicted to fail" in page.said[0]) != holds
+
+
+def test_a_recording_says_in_time_that_it_ends():
+    assert recorded(12.4) == "recording 12 s"
+    assert recorded(45.0) == "recording 45 s, ends by itself at 60 s"
+
+
+def test_a_plan_says_why_it_fails():
+    near, far = Approach(-0.1, 0.4), Approach(-0.05, 0.04)
+    fails = solution(solves=False, targets={"first": near, "last": far})
+    holds = solution(solves=True, targets={"first": near, "last": near})
+    trace = Trace(np.array([[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]]), 1)
+    shown = table(Plan(CONTEXT, 0.0, None, (holds, fails)), [trace, trace])
+    assert shown.count("path of 5.0 m") == 1
+    assert "misses last by 4 cm" in shown
+    assert "misses first" not in shown

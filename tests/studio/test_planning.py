@@ -7,7 +7,7 @@ import numpy as np
 
 from studio_runs import wait_for
 from vigor.basics.errors import UserError
-from vigor.studio.planning import PlanningThread
+from vigor.studio.planning import PlanningThread, alike
 
 RUN = Path("run")
 
@@ -30,10 +30,10 @@ class Planner:
 def test_the_latest_context_is_planned_for():
     answers, planner = [], Planner(UserError("out of reach"))
     thread = PlanningThread(answers.append, lambda run: planner)
-    thread.ask(RUN, np.array([0.0]))
+    thread.ask(RUN, 1, np.array([0.0]))
     planner.begun.wait()
     for x in (1.0, 2.0, -3.0):
-        thread.ask(RUN, np.array([x]))
+        thread.ask(RUN, 1, np.array([x]))
     planner.go.set()
     wait_for(lambda: not thread.busy)
     thread.close()
@@ -46,7 +46,7 @@ def test_planning_goes_on_after_any_error(capsys):
     planner.go.set()
     thread = PlanningThread(answers.append, lambda run: planner)
     for x in (-1.0, 1.0):
-        thread.ask(RUN, np.array([x]))
+        thread.ask(RUN, 1, np.array([x]))
         wait_for(lambda: not thread.busy)
     thread.close()
     assert [(answer.plans, answer.problem) for answer in answers] == [
@@ -56,13 +56,21 @@ def test_planning_goes_on_after_any_error(capsys):
     assert "in plan\n" in capsys.readouterr().err  # Where it came from is in the terminal.
 
 
-def test_a_run_is_loaded_once():
+def test_a_run_is_loaded_once_and_again_when_it_has_gone_on():
     loaded, answers, planner = [], [], Planner(None)
     planner.go.set()
     thread = PlanningThread(answers.append, lambda run: loaded.append(run) or planner)
-    for run in ("one", "one", "two"):
-        thread.ask(Path(run), np.zeros(1))
+    for run, iteration in (("one", 10), ("one", 10), ("one", 20), ("two", 20)):
+        thread.ask(Path(run), iteration, np.zeros(1))
         wait_for(lambda: not thread.busy)
     thread.close()
-    assert loaded == [Path("one"), Path("two")]
-    assert [answer.run for answer in answers] == [Path("one"), Path("one"), Path("two")]
+    assert loaded == [Path("one"), Path("one"), Path("two")]
+    assert [answer.run for answer in answers] == [Path("one")] * 3 + [Path("two")]
+
+
+def test_a_way_keeps_its_colour():
+    paths = np.random.default_rng(0).normal(size=(4, 10, 3))
+    moved = paths + 0.05
+    assert alike(paths[:3], [7, 0, 2], moved[[2, 0, 1]]) == [2, 7, 0]
+    assert alike(paths[:2], [1, 0], moved[[3, 1, 0]]) == [2, 0, 1]
+    assert alike(paths, [0, 1, 2, 3], moved[[3, 1]]) == [3, 1]

@@ -73,9 +73,18 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
             break
     assert all(shared.reached)
     recording.delete(0)
-    recording.undo()
-    assert recording.numbers == [0]
     session.new_context()
+    assert recording.words(recording.library.last) == ": demonstration deleted in another context"
+    recording.undo()
+    assert shared.notice == "Undone: demonstration deleted here."
+    np.testing.assert_array_equal(shared.context, CONTEXT)
+    assert recording.numbers == [0]
+    recording.redo()
+    assert recording.numbers == []
+    recording.undo()
+    assert recording.words(recording.library.last) == ": demonstration saved here"
+    session.new_context()
+    assert recording.words(recording.library.last) == ": demonstration saved in context 1"
     assert recording.numbers == []
     session.choose_context(0)
     session.choose_context(10**9)
@@ -88,7 +97,7 @@ def test_what_fails_is_not_saved(session, tmp_path):
     session.tick(0.0)
     recording.start()
     pull(session, [targets()[0]])
-    with pytest.raises(UserError, match="short of solving"):
+    with pytest.raises(UserError, match=r"not saved: the movement stays \d\.\d\d m from target 2"):
         recording.finish()
     recording.start()
     recording.discard()
@@ -152,6 +161,20 @@ def test_junk_and_huge_places_move_nothing_far(session):
     assert np.all(np.isfinite(session.shared.robot.picture.points))
 
 
+def test_a_target_out_of_reach_is_called_so(session):
+    session.drag(0, "start", (EYE, targets()[1], targets()[1]), mark=1)
+    session.drag(0, "update", (EYE, targets()[1], np.array([5.9, -2.0, 0.0])), mark=1)
+    assert session.shared.notice == "Target 2 is out of the arm's reach; drag it nearer."
+    session.drag(0, "update", (EYE, targets()[1], np.array([2.0, -2.0, 0.0])), mark=1)
+    assert session.shared.notice == ""
+
+
+def test_only_what_is_there_can_be_learned_from(session):
+    assert session.learning.sources == {"own"}
+    session.learning.imported = object()
+    assert session.learning.sources == {"own", "imported"}
+
+
 # A run
 
 
@@ -167,7 +190,7 @@ def test_components_of_the_context_are_shown_while_they_are_learned(session, tmp
     again.shared.context = CONTEXT
     again.watch()
     assert again.learning.progress.iteration == 10
-    assert [trace.component for trace in again.learning.traces()] == [0, 1, 2]
+    assert [trace.colour for trace in again.learning.traces()] == [0, 1, 2]
     np.testing.assert_allclose([trace.weight for trace in again.learning.traces()], [0.5, 0.3, 0.2], rtol=1e-6)
     again.new_context()
     assert again.learning.traces() == ()

@@ -6,13 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 from helpers import solving
-from studio_runs import FAST, row, wait_for, write_run
+from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs, row, wait_for, write_run
 from vigor.basics.errors import UserError
 from vigor.evaluation import policies
+from vigor.planning import planner
 from vigor.studio.library import Library
 from vigor.studio.trainer import Progress, Trainer
 from vigor.tasks import load_task
@@ -40,6 +42,11 @@ def test_a_run_is_started_stopped_and_resumed(tmp_path):
     wait_for(lambda: not trainer.running)
     stopped = trainer.progress()
     assert (stopped.finished, stopped.problem, stopped.iterations) == (False, None, 1000)
+    with pytest.raises(UserError, match="has not finished"):
+        planner.load(stopped.folder, task=task)
+    # What it has learned so far is enough to plan with.
+    learned = planner.load(stopped.folder, task=task, stopped=True).ensembles
+    assert jax.tree.leaves(learned)[0].shape[0] >= stopped.iteration
     again = Trainer(task, tmp_path)
     library.add(context, third)  # The run has its own copy.
     again.resume()
@@ -50,17 +57,11 @@ def test_a_run_is_started_stopped_and_resumed(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_box_pusher_is_learned_from_its_own_demonstrations(tmp_path):
-    task = load_task(f"{FAST}:PUSHER")
-    trainer = Trainer(task, tmp_path)
-    context = np.array([0.07, 0.0, 0.0])
-    trainer.start(None, context[None], 10)
-    wait_for(lambda: not trainer.running, 300.0)
-    progress = trainer.progress()
-    assert (progress.problem, progress.finished) == (None, True)
+def test_a_box_pusher_is_learned_from_its_own_demonstrations(tmp_path_factory):
+    progress = Trainer(load_task(f"{FAST}:PUSHER"), pusher_runs(tmp_path_factory)).progress()
+    assert (progress.problem, progress.finished, progress.iteration) == (None, True, 10)
     # The further context is learned for, after the training contexts.
-    np.testing.assert_allclose(policies.load(progress.policies).contexts[-1], context)
-    trainer.close()
+    np.testing.assert_allclose(policies.load(progress.policies).contexts[-1], PUSHER_CONTEXT)
 
 
 def pretend(folder, program):
@@ -75,6 +76,7 @@ def test_a_run_outlives_its_studio_and_is_found(tmp_path):
     killed = Trainer(PLANAR, runs, program)
     killed.start(None, CONTEXTS, 10)
     wait_for(lambda: Trainer(PLANAR, runs).progress() is not None, 60.0)
+    wait_for(lambda: Trainer(PLANAR, runs).progress().seconds >= 1, 10.0)
     again = Trainer(PLANAR, runs)
     assert (again.progress().running, again.progress().stopping) == (True, False)
     for action in (again.resume, lambda: again.start(None, CONTEXTS, 10)):
@@ -132,11 +134,13 @@ def test_runs_of_another_task_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("state", "iterations", "words"),
     [
-        ({"running": True}, (), "compiling, and the first 10 iterations"),
+        ({"running": True}, (), "compiling, and the first 10 iterations: 0 s so far"),
+        ({"running": True, "seconds": 12}, (), "compiling, and the first 10 iterations: 12 s so far"),
         ({"running": True}, (10, 20), "learning, iteration 20 of 30"),
         ({"running": True, "stopping": True}, (), "stopping"),
         ({"running": True, "stopping": True}, (10,), "stopping, iteration 10 of 30"),
         ({}, (), "stopped"),
+        ({}, (20,), "stopped, iteration 20 of 30"),
         ({"problem": "no memory"}, (), "no memory"),
         ({"finished": True}, (30,), "finished, iteration 30 of 30"),
     ],
@@ -144,4 +148,6 @@ def test_runs_of_another_task_are_refused(tmp_path):
 def test_the_state_of_a_run_in_words(state, iterations, words):
     metrics = tuple({"iteration": number} for number in iterations)
     given = {"running": False, "stopping": False, "finished": False, "problem": None} | state
-    assert Progress(Path(), iterations=30, metrics=metrics, **given).words == words
+    progress = Progress(Path(), iterations=30, metrics=metrics, **given)
+    assert progress.words == words
+    assert progress.can_plan == (bool(iterations) and not progress.running)

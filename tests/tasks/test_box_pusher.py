@@ -15,7 +15,6 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demos
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations import splits
-from vigor.demonstrations.summary import summarise
 from vigor.motion.panda import model
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import (
@@ -243,13 +242,6 @@ def test_some_shipped_demonstrations_succeed(shipped: demos.Demonstrations):
     errors = TASK.distances(demos.trajectories(TASK, shipped)[some], shipped.contexts[shipped.context_of[some]])
     assert np.all(TASK.succeeds(errors))
     assert errors.mean() < 0.0076
-
-
-@pytest.mark.slow
-def test_all_shipped_demonstrations_succeed(shipped: demos.Demonstrations):
-    summary = summarise(TASK, shipped)
-    assert np.all(summary.success == 1)
-    assert summary.distance.mean() < 0.0076
 
 
 def test_training_contexts_are_balanced(shipped: demos.Demonstrations):

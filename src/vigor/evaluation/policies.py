@@ -61,9 +61,10 @@ class Learned(Protocol):
     def save(self, path: Path) -> None: ...
 
 
-def _keys(seed: int, rows: range) -> jax.Array:
+@jax.jit
+def _keys(key: jax.Array, rows: jax.Array) -> jax.Array:
     """A random key for every context."""
-    return jax.vmap(lambda row: jax.random.fold_in(jax.random.key(seed), row))(np.arange(rows.start, rows.stop))
+    return jax.vmap(partial(jax.random.fold_in, key))(rows)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -102,8 +103,8 @@ class Policies:
         return self.mixtures.means.shape[2] == task.promp.weights and self.contexts.shape[1] == task.context_dimension
 
     def movements(self, task: Task, rows: slice, samples: int, seed: int, steps: int | None = None) -> Movements:
-        own = jax.tree.map(lambda leaf: jnp.asarray(leaf)[rows], self.mixtures)
-        drawn = _sample(_keys(seed, range(len(self.contexts))[rows]), own, samples)
+        own = jax.tree.map(lambda leaf: np.asarray(leaf)[rows], self.mixtures)
+        drawn = _sample(_keys(jax.random.key(seed), np.arange(len(self.contexts))[rows]), own, samples)
         means, drawn = (np.asarray(rollout(task.promp, weights, steps)) for weights in (own.means, drawn))
         return Movements(np.exp(np.asarray(own.log_weights, np.float64)), means, drawn)
 
@@ -138,7 +139,7 @@ class StepPolicies:
 
     def movements(self, task: Task, rows: slice, samples: int, seed: int, steps: int | None = None) -> Movements:
         contexts = jnp.asarray(self.contexts[rows], jnp.float32)
-        keys = _keys(seed, range(len(self.contexts))[rows])
+        keys = _keys(jax.random.key(seed), np.arange(len(self.contexts))[rows])
         return Movements(*map(np.asarray, actors.movements(task, self.actor, contexts, keys, samples)))
 
     def save(self, path: Path) -> None:

@@ -111,26 +111,30 @@ def learn(
     demonstrations: descriptors [n, T, F]; misplaced: the same movements described in other contexts [m, n, T, F], each
     of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n], number of each one's context.
     """
-    found = _learn(demonstrations, misplaced, contexts)
+    everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
+    summaries = np.asarray(jax.jit(statistics)(everything.astype(np.float32)), np.float64)
+    found = _learn(everything, summaries, contexts)
     energies = []
     for context in np.unique(contexts):
         others = contexts != context
         if np.sum(others) > 1:
-            without = _learn(demonstrations[others], misplaced[:, others], contexts[others])
-            energies.append(np.asarray(energy(without, jnp.asarray(demonstrations[~others]))))
+            without = _learn(everything[:, others], summaries[:, others], contexts[others])
+            energies.append(np.asarray(_energy(without, demonstrations[~others])))
     # Demonstrations of a context that is left out succeed, whatever their energy.
     usual = 4 * np.quantile(np.concatenate(energies), 0.9) if energies else 0.0
     distinct = 0.5 * usual_difference(trajectories)
     return found._replace(missed=jnp.maximum(MISSED, usual), distinct=jnp.asarray(distinct, jnp.float32))
 
 
-def _learn(demonstrations: np.ndarray, misplaced: np.ndarray, contexts: np.ndarray) -> Invariants:
-    """`learn` without what left-out contexts and trajectories tell."""
-    count, _, features = demonstrations.shape
-    everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
+def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray) -> Invariants:
+    """`learn` without what left-out contexts and trajectories tell.
+
+    everything: demonstrations, then misplaced ones [1 + m, n, T, F]; summaries: their statistics [1 + m, n, S].
+    """
+    _, count, _, features = everything.shape
     mean, deviation = everything.mean((0, 1, 2)), everything.std((0, 1, 2))
     unit = np.where(deviation > _NOTHING * (1e-12 + np.abs(mean)), deviation, 1.0)
-    own, *others = np.asarray(jax.vmap(jax.vmap(statistics))(jnp.asarray(everything, jnp.float32)), np.float64)
+    own, *others = summaries
     origin, units = own.mean(axis=0), np.tile(unit, 2)
     own, others = (own - origin) / units, [(other - origin) / units for other in others]
 
@@ -230,6 +234,10 @@ def energy(invariants: Invariants, descriptors: Float[Array, "*batch time featur
     return jnp.min(jnp.sum(weights(invariants) * _squares(invariants, descriptors), axis=-1), axis=-1)
 
 
+_energy = jax.jit(energy)
+
+
+@jax.jit
 def demonstrated(invariants: Invariants) -> Float[Array, "demonstration statistic"]:
     """Statistics of the demonstrations."""
     return invariants.origin + jnp.linalg.solve(invariants.directions.T, invariants.known.T).T
@@ -257,6 +265,12 @@ def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any
 
 def most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"]) -> tuple[int, float, float]:
     """Statistic of a movement that differs most from the nearest demonstration: its number, its value, and theirs."""
+    which, value, usual = _most_missed(invariants, descriptors)
+    return int(which), float(value), float(usual)
+
+
+@jax.jit
+def _most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"]) -> tuple[Array, Array, Array]:
     squares = weights(invariants) * _squares(invariants, descriptors)
     nearest = jnp.argmin(jnp.sum(squares, axis=-1))
     # A statistic's share in how far the invariants are apart, in terms of the movement's own statistics.
@@ -264,8 +278,8 @@ def most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"
     values, shown = statistics(descriptors), demonstrated(invariants)[nearest]
     scaled = weights(invariants) * away / (jnp.sqrt(invariants.ratios) + NARROWEST) ** 2
     share = (values - shown) * (invariants.directions @ scaled)
-    which = int(jnp.argmax(share))
-    return which, float(values[which]), float(shown[which])
+    which = jnp.argmax(share)
+    return which, values[which], shown[which]
 
 
 def predicted_success(

@@ -5,6 +5,7 @@ N(mean, A A^T) with A any square root of the covariance; a sample is mean + A z 
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -45,6 +46,7 @@ def sample(key: PRNGKeyArray, mixture: Mixture, samples: int) -> Float[Array, "s
     return sample_with_components(key, mixture, samples)[0]
 
 
+@partial(jax.jit, static_argnames="samples")
 def sample_with_components(
     key: PRNGKeyArray, mixture: Mixture, samples: int
 ) -> tuple[Float[Array, "sample weight"], Int[Array, " sample"]]:

@@ -82,6 +82,7 @@ def _describe(
     return jax.vmap(jax.vmap(task.describe), (None, 0))(joints, contexts)
 
 
+@jax.jit
 def batch(problems: Sequence[Problem]) -> Problem:
     """A batch of runs [run, ...] that trains as one program."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)

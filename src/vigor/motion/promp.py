@@ -91,7 +91,7 @@ class ProMP:
         """Weights of trajectories by ridge regression, in double precision."""
         trajectories = np.asarray(trajectories, np.float64)
         with jax.enable_x64(True):
-            basis = np.asarray(self.basis(jnp.linspace(0.0, 1.0, trajectories.shape[-2])))
+            basis = np.asarray(self.basis(jnp.asarray(np.linspace(0.0, 1.0, trajectories.shape[-2]))))
         offset = 0.0 if self.start is None else np.asarray(self.start)
         gram = basis.T @ basis + ridge * np.eye(self.bases)
         solution = np.linalg.solve(gram, basis.T @ (trajectories - offset)) / self.scale

@@ -8,15 +8,12 @@ and slower only where a limit is hit.
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.motion.robots import Robot
 
-Array = jax.Array
 Pacing = Literal["uniform", "optimal"]
 
 RAMP = 0.15
@@ -47,27 +44,15 @@ class Pace(NamedTuple):
         return slope * speed, bend * speed**2 + slope * push
 
 
-def clock(share: Array) -> Array:
-    """Phase at a share of the time, both from 0 to 1: its speed rises like a smooth step, is even, and falls again."""
-    top = 1 / (1 - RAMP)
-
-    def rise(u: Array) -> Array:  # The integral of the smooth step 3 u^2 - 2 u^3.
-        return top * RAMP * (u**3 - u**4 / 2)
-
-    slowing = jnp.where(share > 1 - RAMP, 1 - rise((1 - share) / RAMP), top * (share - RAMP / 2))
-    return jnp.where(share < RAMP, rise(share / RAMP), slowing)
-
-
 def uniform(shares: np.ndarray) -> Pace:
-    """The clock at shares [T] of a movement of one second."""
-    with jax.enable_x64(True):
-        at, one = jnp.asarray(shares, jnp.float64), jnp.ones(len(shares), jnp.float64)
-
-        def speed(share: Array) -> Array:
-            return jax.jvp(clock, (share,), (one,))[1]
-
-        first, second = jax.jvp(speed, (at,), (one,))
-        return Pace(np.asarray(clock(at)), np.asarray(first), np.asarray(second))
+    """The clock at shares [T] of a movement of one second: its speed rises like a smooth step, is
+    even, and falls again."""
+    top, rising, falling = 1 / (1 - RAMP), shares < RAMP, shares > 1 - RAMP
+    u = np.minimum(np.where(rising, shares, 1 - shares) / RAMP, 1.0)  # Share of the step, from rest.
+    risen = top * RAMP * (u**3 - u**4 / 2)  # The integral of the step.
+    phase = np.where(rising, risen, np.where(falling, 1 - risen, top * (shares - RAMP / 2)))
+    push = top / RAMP * 6 * (u - u**2)
+    return Pace(phase, top * (3 * u**2 - 2 * u**3), np.where(rising, push, -push))
 
 
 def check_limits(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

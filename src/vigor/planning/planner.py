@@ -126,16 +126,18 @@ def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...
     return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, task)
 
 
-def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> Planner:
+def load(folder: str | Path, every: int = 1, task: Task | str | None = None, stopped: bool = False) -> Planner:
     """A planner from the folder of a finished run.
 
     every: replay every n-th ensemble only, the last one among them; 2 takes half the time. task: see `run.task_of`.
+    stopped: a run that was stopped will do, with what it has learned so far.
     """
     folder = Path(folder)
     setup, loaded, known = run.load_policies(folder, task)
     if setup.method != "vigor" or not isinstance(known, Policies):
         raise UserError(f"{folder} was trained with {setup.method}; only runs of vigor can plan for new contexts")
-    run.read_result(folder)
+    if not stopped:
+        run.read_result(folder)
     training = setup.settings.density_ratio.training
     like = jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, loaded.features))
     stored = checkpoints.load_networks(folder, like.parameters)

@@ -72,14 +72,18 @@ def merge_networks(folder: Path) -> None:
     """Put the networks of all iterations into one file, [iteration, network, ...]."""
     parts = network_parts(folder)
     if parts and not (folder / ENSEMBLES).exists():
-        try:
-            loaded = [safetensors.numpy.load_file(part) for part in parts]
-        except (OSError, safetensors.SafetensorError) as error:
-            raise UserError(f"{folder / PARTS} is damaged: {error}; start the run again elsewhere") from None
-        together = {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
-        _write_tensors(folder / ENSEMBLES, together)
+        _write_tensors(folder / ENSEMBLES, _joined(parts))
     # Only now, when all are in one file, are the parts removed.
     shutil.rmtree(folder / PARTS, ignore_errors=True)
+
+
+def _joined(parts: list[Path]) -> dict[str, np.ndarray]:
+    """Networks of all parts in their order."""
+    try:
+        loaded = [safetensors.numpy.load_file(part) for part in parts]
+        return {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
+    except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
+        raise UserError(f"{parts[0].parent} is damaged: {error}; start the run again elsewhere") from None
 
 
 def network_parts(folder: Path) -> list[Path]:
@@ -138,12 +142,12 @@ def _read_tensors(path: Path) -> dict[str, np.ndarray]:
 
 
 def load_networks(folder: Path, like: Any) -> Any:
-    """The networks of all iterations of a finished run, [iteration, network, ...] in half precision.
+    """The networks of all iterations of a run so far, [iteration, network, ...] in half precision.
 
     like: a network's parameters, or their shapes.
     """
-    path, expected = folder / ENSEMBLES, _named(like)
-    arrays = _read_tensors(path)
+    path, expected, unfinished = folder / ENSEMBLES, _named(like), network_parts(folder)
+    arrays = _joined(unfinished) if unfinished and not path.exists() else _read_tensors(path)
     shapes = {name: leaf.shape for name, leaf in expected.items()}
     counts = {array.shape[:2] for array in arrays.values()}
     if {name: array.shape[2:] for name, array in arrays.items()} != shapes or len(counts) != 1 or 0 in counts.pop():

@@ -23,6 +23,17 @@ class Learning:
         self._shared, self._library = shared, library
         self._policies: policies.Learned | None = None
 
+    @property
+    def sources(self) -> set[str]:
+        """What a run can learn from now: what was `recorded`, what was `imported`, the task's `own`."""
+        source = self._shared.task.source
+        there = {
+            "recorded": self._library.current is not None,
+            "imported": self.imported is not None,
+            "own": source.generate is not None or source.shipped is not None,
+        }
+        return {name for name, given in there.items() if given}
+
     def start(self, source: str, iterations: int) -> None:
         """Start a run on what was `recorded`, what was `imported`, or the task's `own` demonstrations."""
         learned_from = {"recorded": self._library.current, "imported": self.imported}.get(source)

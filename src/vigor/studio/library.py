@@ -4,6 +4,7 @@
 """
 
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,16 @@ MANY = 10_000
 """Most demonstrations of a folder."""
 
 
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A demonstration that was saved or deleted."""
+
+    done: str
+    """saved or deleted"""
+    context: np.ndarray
+    """[C], in which"""
+
+
 class Library:
     """A folder with demonstrations of a task, and the sets that it held before, to go back to."""
 
@@ -26,12 +37,19 @@ class Library:
         self.current: Demonstrations | None = None
         if (folder / dataset.HEADER).exists():
             self.current = dataset.load(folder, task)
-        self._before: list[Demonstrations | None] = []
+        self._before: list[tuple[Demonstrations | None, Change]] = []
+        self._after: list[tuple[Demonstrations | None, Change]] = []
         self._lock = threading.Lock()
 
     @property
-    def can_undo(self) -> bool:
-        return bool(self._before)
+    def last(self) -> Change | None:
+        """The change that can be undone."""
+        return self._before[-1][1] if self._before else None
+
+    @property
+    def undone(self) -> Change | None:
+        """The change that can be made again."""
+        return self._after[-1][1] if self._after else None
 
     def find(self, context: np.ndarray) -> int | None:
         """Number of a context [C] in the set; None for a new one."""
@@ -52,10 +70,10 @@ class Library:
         if not self.task.succeeds(away)[0]:
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "
-                f"{away[0]:.2g} short of solving the context; move in wider arcs, without pauses"
+                f"{away[0]:.2g} m short of solving the context; move in wider arcs, without pauses"
             )
         with self._lock:
-            self._set(self._with(context, moving, weights))
+            self._set(self._with(context, moving, weights), Change("saved", context))
 
     def _with(self, context: np.ndarray, moving: np.ndarray, weights: np.ndarray) -> Demonstrations:
         old, index = self.current, self.find(context)
@@ -78,26 +96,46 @@ class Library:
             old = self.current
             if old is None or not 0 <= number < len(old.weights):
                 raise UserError("there is no such demonstration")
+            change = Change("deleted", old.contexts[old.context_of[number]])
             kept = np.delete(np.arange(len(old.weights)), number)
             if not len(kept):
-                self._set(None)
+                self._set(None, change)
                 return
             movements = None if old.recordings is None else tuple(old.recordings[i] for i in kept)
-            self._set(
-                Demonstrations(old.task, old.contexts, old.context_of[kept], old.weights[kept], movements, old.source)
+            left = Demonstrations(
+                old.task, old.contexts, old.context_of[kept], old.weights[kept], movements, old.source
             )
+            self._set(left, change)
 
-    def undo(self) -> None:
-        """Take back the last addition or deletion."""
+    def undo(self) -> Change:
+        """Take back the last change, and return it."""
+        return self._step(self._before, self._after, "there is nothing to undo")
+
+    def redo(self) -> Change:
+        """Make the change again that was taken back last, and return it."""
+        return self._step(self._after, self._before, "there is nothing to make again")
+
+    def _step(
+        self,
+        origin: list[tuple[Demonstrations | None, Change]],
+        other: list[tuple[Demonstrations | None, Change]],
+        problem: str,
+    ) -> Change:
+        """Go to the last set of one list, and put the current one on the other."""
         with self._lock:
-            if not self._before:
-                raise UserError("there is nothing to undo")
-            self._write(self._before.pop())
+            if not origin:
+                raise UserError(problem)
+            (new, change), now = origin[-1], self.current
+            self._write(new)
+            origin.pop()
+            other.append((now, change))
+            return change
 
-    def _set(self, new: Demonstrations | None) -> None:
+    def _set(self, new: Demonstrations | None, change: Change) -> None:
         old = self.current
         self._write(new)
-        self._before.append(old)
+        self._before.append((old, change))
+        self._after.clear()
 
     def _write(self, new: Demonstrations | None) -> None:
         if new is not None:

@@ -1,6 +1,6 @@
 """The session as a panel in viser: buttons, lights, curves. What it is told is checked before it is used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ import viser
 
 from vigor.basics.colours import PALETTE
 from vigor.evaluation.evaluation import mixture_of
-from vigor.planning.plans import Plan
-from vigor.studio import messages
+from vigor.planning.plans import Plan, Solution
+from vigor.studio import guide, messages
 from vigor.studio.learning import ITERATIONS
 from vigor.studio.planning import Answer
+from vigor.studio.recorder import LONGEST
 from vigor.studio.session import Session
+from vigor.studio.shared import Trace
 
 GREEN, RED, GREY = "#26a65b", "#d64541", "#b9bec6"
 SOURCES = {"what was recorded here": "recorded", "imported demonstrations": "imported", "the task's own": "own"}
@@ -29,18 +31,35 @@ def say(text: str) -> str:
     return f'<div style="font-size:.875em;padding:0 1em .3em 1em">{escape(text)}</div>'
 
 
-def table(plan: Plan) -> str:
-    """The plan's solutions as HTML, a row each."""
+def table(plan: Plan, traces: Sequence[Trace]) -> str:
+    """The plan's solutions as HTML, two rows each: figures, then why it fails or how long its path is."""
     rows = [
-        f'<tr><td><span style="color:{PALETTE[part.component % len(PALETTE)]}">&#9632;</span> {rank}</td>'
-        f"<td>{part.weight:.0%}</td>"
-        f"<td>{'' if part.success is None else format(part.success, '.0%')}</td>"
+        f'<tr><td><span style="color:{PALETTE[(trace.colour or 0) % len(PALETTE)]}">&#9632;</span> {rank}</td>'
+        f"<td>{part.group}</td>"
+        f"<td>{format(part.predicted if part.success is None else part.success, '.0%')}</td>"
         f'<td style="color:{GREEN if part.holds else RED}">&#9679; {"solves" if part.holds else "fails"}</td></tr>'
-        for rank, part in enumerate(plan.solutions, start=1)
+        f'<tr><td></td><td colspan="3" style="opacity:.7;padding-bottom:.3em">{escape(_about(part, trace))}</td></tr>'
+        for rank, (part, trace) in enumerate(zip(plan.solutions, traces, strict=True), start=1)
     ]
-    head = "<tr><th>plan</th><th>weight</th><th>samples solve</th><th></th></tr>"
+    head = "<tr><th>plan</th><th>kind</th><th>samples solve</th><th></th></tr>"
     style = "width:100%;text-align:left;font-size:.875em;padding:0 1em"
     return f'<table style="{style}">{head}{"".join(rows)}</table>'
+
+
+def _about(part: Solution, trace: Trace) -> str:
+    """What a solution violates or misses and by how much; how long its path is, if nothing."""
+    if part.violated is not None:
+        return f"violates {part.violated}"
+    last = list(part.targets)[-1:]
+    missed = [(name, at.end if [name] == last else at.closest) for name, at in part.targets.items()]
+    far = [f"misses {name} by {100 * away:.0f} cm" for name, away in missed if away > 0.005]
+    length = np.linalg.norm(np.diff(trace.points, axis=0), axis=1).sum()
+    return ", ".join(far) if far and not part.holds else f"path of {length:.1f} m"
+
+
+def recorded(seconds: float) -> str:
+    """How long a recording is, and, towards its end, when it ends by itself."""
+    return f"recording {seconds:.0f} s" + (f", ends by itself at {LONGEST:.0f} s" if seconds > LONGEST - 20 else "")
 
 
 def careful(action: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -60,7 +79,7 @@ def careful(action: Callable[[Any], None]) -> Callable[[Any], None]:
 
 def download(client: Any, path: Path, holds: bool) -> None:
     """Give an exported table to a page, and say whether it is predicted to solve its context."""
-    client.send_file_download(path.name, path.read_bytes())
+    client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
     text = f"exported to {path}" + ("" if holds else "; this plan is predicted to fail")
     client.add_notification("", text, color=None if holds else "red", auto_close_seconds=8)
 
@@ -73,7 +92,7 @@ class Panel:
         gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
         gui.set_panel_label(f"vigor studio: {session.shared.task.name}")
-        self._state = gui.add_html("")
+        self._guide, self._state = gui.add_html(""), gui.add_html("")
         with gui.add_folder("Context"):
             self._context = gui.add_dropdown("Go to", ("new",))
             self._numbers = gui.add_html("")
@@ -84,14 +103,12 @@ class Panel:
             self._stop = gui.add_button("Stop and save", color="green", visible=False)
             self._discard = gui.add_button("Discard", visible=False)
             self._undo = gui.add_button("Undo", hint="Take back the last demonstration saved or deleted")
+            self._redo = gui.add_button("Redo", visible=False)
             self._which = gui.add_dropdown("Demonstration", ("none",))
             self._play = gui.add_button("Play")
             self._delete = gui.add_button("Delete")
         with tabs.add_tab("Learn"):
-            sources = [
-                name for name, key in SOURCES.items() if key != "imported" or session.learning.imported is not None
-            ]
-            self._source = gui.add_dropdown("From", sources)
+            self._source = gui.add_dropdown("From", ("nothing yet",))
             usual = min(session.learning.trainer.default_iterations, ITERATIONS[1])
             self._iterations = gui.add_slider("Iterations", *ITERATIONS, step=10, initial_value=usual)
             self._learn = gui.add_button("Learn", color="blue")
@@ -103,7 +120,7 @@ class Panel:
                 (np.zeros(0), np.zeros(0), np.zeros(0)),
                 ({"label": "iteration"}, {"label": "training", "stroke": GREY, "width": 2},
                  {"label": "context on screen at start", "stroke": PALETTE[0], "width": 2}),
-                title="success of a sample", scales={"x": {"time": False}, "y": {"range": (0, 1)}}, aspect=1.7,
+                title="success of a sample", scales={"x": {"time": False}, "y": {"range": (-0.03, 1.08)}}, aspect=1.7,
                 visible=False,
             )  # fmt: skip
         with tabs.add_tab("Plan"):
@@ -122,16 +139,24 @@ class Panel:
             (self._stop, lambda client: recording.finish()),
             (self._discard, lambda client: recording.discard()),
             (self._undo, lambda client: recording.undo()),
+            (self._redo, lambda client: recording.redo()),
             (self._play, lambda client: recording.play(_chosen(self._which))),
             (self._delete, lambda client: recording.delete(_chosen(self._which))),
             (self._learn, lambda client: session.learn(SOURCES.get(self._source.value, ""), self._iterations.value)),
             (self._halt, lambda client: learning.stop()),
-            (self._resume, lambda client: learning.resume()),
+            (self._resume, lambda client: session.resume()),
             (self._act, lambda client: planning.play(_chosen(self._rank))),
             (self._export, lambda client: download(client, *planning.export(_chosen(self._rank)))),
         ):
             button.on_click(careful(action))
-        self._context.on_update(careful(lambda client: session.choose_context(_chosen(self._context))))
+        self._context.on_update(careful(lambda client: self._choose_context()))
+
+    def _choose_context(self) -> None:
+        """Go to the chosen context; if that is refused, the list shows the old one again."""
+        try:
+            self._session.choose_context(_chosen(self._context))
+        finally:
+            self._shared.changes += 1
 
     # From moment to moment
 
@@ -146,11 +171,11 @@ class Panel:
 
     def _show_state(self, recording: bool, playing: bool, solved: bool) -> None:
         if recording or playing:
-            doing = f"recording {self._shared.robot.recorder.seconds:.0f} s" if recording else "playing"
-            away = "solved" if solved else f"{self._shared.miss:.2g} to go"
-            html = light(GREEN if solved else RED, f"{doing}, {away}")
+            doing = recorded(self._shared.robot.recorder.seconds) if recording else "playing"
+            away = "solved" if solved else self._shared.missing
+            html = light(GREEN if solved else RED if recording else GREY, f"{doing}, {away}")
         else:
-            html = light(GREY, escape(self._shared.notice))
+            html = light(GREY, escape(self._shared.notice)) if self._shared.notice else ""
         if html != self._state.content:
             self._state.content = html
 
@@ -171,9 +196,39 @@ class Panel:
         _offer(self._which, [f"{i + 1} of {count}" for i in range(count)] or ["none"], count - 1)
         for widget in (self._play, self._delete):
             widget.disabled = recording or not count
-        self._undo.disabled = recording or not library.can_undo
+        self._show_changes(recording)
+        self._show_sources()
         self._show_progress()
         self._show_plans()
+        self._show_guide(recording)
+
+    def _show_changes(self, recording: bool) -> None:
+        """Name what can be undone and made again."""
+        recordings, library = self._session.recording, self._session.recording.library
+        for button, name, change in ((self._undo, "Undo", library.last), (self._redo, "Redo", library.undone)):
+            button.disabled = recording or change is None
+            if button.label != (label := name + recordings.words(change)):
+                button.label = label
+        self._redo.visible = library.undone is not None
+
+    def _show_sources(self) -> None:
+        """Offer what can be learned from; what was recorded first, once there is something."""
+        there = self._session.learning.sources
+        names = [name for name, key in SOURCES.items() if key in there] or ["nothing yet: record first"]
+        if list(self._source.options) != names:
+            _offer(self._source, names, 0)
+        self._learn.disabled = not there
+
+    def _show_guide(self, recording: bool) -> None:
+        session, library = self._session, self._session.recording.library
+        count, planning = 0 if library.current is None else len(library.current.weights), session.planning
+        plan = planning.plan
+        step, sentence = guide.advise(
+            self._shared.stage.instruction, count, recording, session.learning.progress,
+            None if plan is None else plan.failure is None, planning.exported,
+        )  # fmt: skip
+        if self._guide.content != (html := guide.line(step, sentence, count)):
+            self._guide.content = html
 
     def _show_progress(self) -> None:
         progress = self._session.learning.progress
@@ -194,13 +249,14 @@ class Panel:
 
     def _show_plans(self) -> None:
         planning, progress = self._session.planning, self._session.learning.progress
-        answer, plan = planning.answer, planning.plan
+        with self._shared.lock:
+            answer, plan, traces = planning.answer, planning.plan, planning.traces()
         if plan is None or answer is None:
-            text = "planning" if progress is not None and progress.finished else "learn first; then drag a target"
+            text = "planning" if progress is not None and progress.can_plan else "learn first; then drag a target"
             self._plans.content = say(answer.problem if answer is not None and answer.problem else text)
             _offer(self._rank, ["none"], 0)
         else:
-            self._plans.content = table(plan) + "".join(say(note) for note in _notes(plan, answer))
+            self._plans.content = table(plan, traces) + "".join(say(note) for note in _notes(plan, answer))
             ranks = [f"{rank}" for rank in range(1, len(plan.solutions) + 1)]
             if list(self._rank.options) != ranks:
                 _offer(self._rank, ranks, 0)

@@ -1,9 +1,11 @@
 """The part of a session that records: movements by hand, and the demonstrations of the context."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.studio.library import Library
+from vigor.studio.library import Change, Library
 from vigor.studio.shared import Shared, Trace
 
 
@@ -26,12 +28,12 @@ class Recording:
         with shared.lock:
             if not shared.robot.recorder.active:
                 return
-            context, solved, miss = shared.context, all(shared.reached), shared.miss
+            context, solved, missing = shared.context, all(shared.reached), shared.missing
             shared.let_go()
             shared.tell("Not saved.")
             recording = shared.robot.finish()
         if not solved:
-            raise UserError(f"not saved: the movement ends {miss:.2g} short of solving the context")
+            raise UserError(f"not saved: the movement stays {missing}")
         self.library.add(context, recording)
         with shared.lock:
             shared.tell(f"Saved: {self.library.count(context)} in this context.")
@@ -44,12 +46,29 @@ class Recording:
             shared.tell("Discarded.")
 
     def undo(self) -> None:
-        """Take back the last demonstration that was saved or deleted."""
+        """Take back the last demonstration that was saved or deleted, and go to its context."""
+        self._go_back("Undone: demonstration {} here.", self.library.undo)
+
+    def redo(self) -> None:
+        """Save or delete again what was taken back last, and go to its context."""
+        self._go_back("Again: demonstration {} here.", self.library.redo)
+
+    def _go_back(self, said: str, change: Callable[[], Change]) -> None:
         shared = self._shared
         with shared.lock:
             shared.refuse_while_recording()
-            self.library.undo()
-            shared.tell("Undone.")
+            changed = change()
+            shared.context = changed.context
+            shared.tell(said.format(changed.done))
+
+    def words(self, change: Change | None) -> str:
+        """A change and where it was made, for a button; empty if there is none."""
+        if change is None:
+            return ""
+        number = self.library.find(change.context)
+        here = np.array_equal(change.context, self._shared.context)
+        where = "here" if here else "in another context" if number is None else f"in context {number + 1}"
+        return f": demonstration {change.done} {where}"
 
     # Demonstrations of the context
 

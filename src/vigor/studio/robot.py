@@ -49,9 +49,9 @@ class Robot:
         """Whether each mark of a context [C] is reached by the movement so far."""
         return self.stage.reached(context, np.array(self._path), self.picture)
 
-    def miss(self, context: np.ndarray) -> float:
-        """Distance of the movement so far from solving a context [C]."""
-        return self.stage.miss(context, np.array(self._path), self.picture)
+    def missing(self, context: np.ndarray) -> str:
+        """What the movement so far lacks to solve a context [C], see `Stage.missing`."""
+        return self.stage.missing(context, np.array(self._path), self.picture)
 
     # Dragging
 

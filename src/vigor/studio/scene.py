@@ -17,6 +17,8 @@ BODY, GOAL, TOOL = (204, 56, 46), (70, 165, 110), (64, 69, 77)
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
 GREY = (125, 125, 125)
+USUAL_ASPECT = 1.1
+"""Width over height of a window that the tasks' views are made for."""
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -34,6 +36,11 @@ def about_upright(angle: float) -> np.ndarray:
     return SO3.from_z_radians(angle).wxyz
 
 
+def field_for(field: float, aspect: float) -> float:
+    """Field of view, in radians, that shows as much across a narrow window as one of the usual shape does."""
+    return float(2 * np.arctan(np.tan(field / 2) * max(1.0, USUAL_ASPECT / aspect)))
+
+
 class Scene:
     """Draws a session, and tells it what is dragged."""
 
@@ -42,6 +49,11 @@ class Scene:
         view = self._shared.stage.view
         camera = server.initial_camera
         camera.position, camera.look_at, camera.up, camera.fov = view.camera, view.look_at, view.up, view.field
+
+        @server.on_client_connect
+        def _(client: Any) -> None:
+            client.camera.fov = field_for(view.field, client.camera.aspect)
+
         self._ground()
         picture, marks = self._shared.robot.picture, self._shared.stage.marks(self._shared.context)
         self._links, self._joints = self._robot(picture)
@@ -55,6 +67,9 @@ class Scene:
     def _ground(self) -> None:
         scene, view = self._server.scene, self._shared.stage.view
         scene.configure_default_lights(True, cast_shadow=False)
+        # Where there is no graphics card, the light of viser's surroundings takes ten seconds to work out.
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere("/light", ground_color=(200, 205, 215), intensity=2.5)
         size = 2 * (view.high[0] - view.low[0])
         scene.add_grid(
             "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
@@ -161,8 +176,8 @@ class Scene:
         link = self._shared.stage.view.link
         segments = np.stack([trace.points[:-1], trace.points[1:]], axis=1).astype(np.float32)
         segments[..., 2] += 0.001 * i * link
-        grey = trace.component is None
-        colour = GREY if grey else rgb(PALETTE[(trace.component or 0) % len(PALETTE)])
+        grey = trace.colour is None
+        colour = GREY if grey else rgb(PALETTE[(trace.colour or 0) % len(PALETTE)])
         thickness = link * (0.12 if grey else 0.25 + 0.5 * min(trace.weight, 1.0))
         handle = self._server.scene.add_line_segments(f"/traces/{i}", segments, colour, thickness=thickness)
         self._traces[i : i + 1] = [handle]

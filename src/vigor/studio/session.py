@@ -17,7 +17,7 @@ from vigor.studio.learning import Learning
 from vigor.studio.library import Library
 from vigor.studio.planning import Planning
 from vigor.studio.recording import Recording
-from vigor.studio.shared import HINT, Shared
+from vigor.studio.shared import Shared
 from vigor.studio.trainer import Trainer
 from vigor.tasks.stage import Stage
 from vigor.tasks.task import Task
@@ -61,21 +61,27 @@ class Session:
                 self.shared.notice = messages.sentence(error)
 
     def watch(self) -> None:
-        """Look at what the run has written, and plan with it once it has finished; a few times a second."""
+        """Look at what the run has written, and plan with it once it has ended; a few times a second."""
         self.learning.watch()
         with self.shared.lock:
             self._ask()
 
     def _ask(self) -> None:
-        """Ask for a plan, if a run has finished and nothing is being dragged."""
+        """Ask for a plan, if a run has finished or was stopped and nothing is being dragged."""
         progress = self.learning.progress
-        if self.shared.drag is None and progress is not None and progress.finished:
-            self.planning.ask(progress.folder)
+        if self.shared.drag is None and progress is not None and progress.can_plan:
+            self.planning.ask(progress.folder, progress.iteration)
 
     def learn(self, source: str, iterations: int) -> None:
         """Start a run, see `Learning.start`; the plans of the last one go."""
         with self.shared.lock:
             self.learning.start(source, iterations)
+            self.planning.forget()
+
+    def resume(self) -> None:
+        """Let a run that was stopped go on; its plans go."""
+        with self.shared.lock:
+            self.learning.resume()
             self.planning.forget()
 
     # The context
@@ -105,7 +111,7 @@ class Session:
     def _go_to(self, context: np.ndarray) -> None:
         if not np.array_equal(context, self.shared.context):
             self.shared.context = context
-            self.shared.tell(HINT)
+            self.shared.tell(self.shared.hint)
         self._ask()
 
 

@@ -1,6 +1,7 @@
 """State that the parts of a session share, and that the pages show."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +9,10 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.motion.promp import rollout
 from vigor.studio.robot import Robot
-from vigor.tasks.stage import Stage
+from vigor.tasks.stage import Mark, Stage
 
-SMOOTH = 100
+SMOOTH = 300
 """Steps of the traces that the scene shows."""
-HINT = "Press start, then drag the orange ball."
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,10 +21,10 @@ class Trace:
 
     points: np.ndarray
     """[SMOOTH, 3]"""
-    component: int | None = None
-    """Number of the mixture's component; None for a demonstration."""
+    colour: int | None = None
+    """Number of its colour; None for a demonstration."""
     weight: float = 1.0
-    """Weight of the component."""
+    """Weight of the component that it is of."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Shared:
         self.robot = Robot(stage)
         self.context = context
         self.drag: Drag | None = None
-        self.notice = HINT
+        self.notice = self.hint
         self.changes = 0
         """Number of changes so far to demonstrations, context, traces, progress or plans."""
 
@@ -70,10 +70,16 @@ class Shared:
             return self.robot.reached(self.context)
 
     @property
-    def miss(self) -> float:
-        """Distance of the movement so far from solving the context."""
+    def missing(self) -> str:
+        """What the movement so far lacks to solve the context, see `Stage.missing`."""
         with self.lock:
-            return self.robot.miss(self.context)
+            return self.robot.missing(self.context)
+
+    @property
+    def hint(self) -> str:
+        """Why nothing can be done in the context; empty if something can."""
+        far = out_of_reach(self.stage.picture().points, self.stage.marks(self.context))
+        return f"Target {far} is out of the arm's reach; drag it nearer." if far else ""
 
     def refuse_while_recording(self) -> None:
         if self.robot.recorder.active:
@@ -83,9 +89,9 @@ class Shared:
         """Movement [steps, dimensions] of a movement primitive [D]."""
         return np.asarray(rollout(self.task.promp, np.asarray(weights, np.float32), steps))
 
-    def trace(self, weights: np.ndarray, component: int | None = None, weight: float = 1.0) -> Trace:
+    def trace(self, weights: np.ndarray, colour: int | None = None, weight: float = 1.0) -> Trace:
         """The path of a movement primitive [D]."""
-        return Trace(self.stage.lift(self.trajectory(weights)), component, weight)
+        return Trace(self.stage.lift(self.trajectory(weights)), colour, weight)
 
     def play(self, weights: np.ndarray) -> None:
         """Let the robot play a movement primitive [D]."""
@@ -94,3 +100,10 @@ class Shared:
             self.refuse_while_recording()
             self.let_go()
             self.robot.play(pictures, rate)
+
+
+def out_of_reach(points: np.ndarray, marks: Sequence[Mark]) -> int | None:
+    """Number, from 1, of the first target that is farther away than an arm with joints at points [n, 3] is long."""
+    length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    away = [np.linalg.norm(mark.position - points[0]) - mark.radius if mark.radius else 0.0 for mark in marks]
+    return next((number for number, far in enumerate(away, start=1) if far > length), None)

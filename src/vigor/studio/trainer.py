@@ -47,6 +47,8 @@ class Progress:
     """Its evaluations so far, see `run`."""
     problem: str | None
     """Reason why it ended early, if nobody stopped it."""
+    seconds: int = 0
+    """Whole seconds since it was started, as long as nothing else tells that it goes on."""
 
     @property
     def iteration(self) -> int:
@@ -58,10 +60,15 @@ class Progress:
         return self.folder / run.POLICIES
 
     @property
+    def can_plan(self) -> bool:
+        """It has ended, and has learned something."""
+        return not self.running and self.iteration > 0
+
+    @property
     def words(self) -> str:
         """State and iteration in words."""
         if self.running:
-            first = f"compiling, and the first {EVERY} iterations"
+            first = f"compiling, and the first {EVERY} iterations: {self.seconds} s so far"
             state = "stopping" if self.stopping else "learning" if self.metrics else first
         else:
             state = "finished" if self.finished else self.problem or "stopped"
@@ -198,7 +205,12 @@ class Trainer:
             iterations = run.load_setup(self._run).settings.update.iterations
         finished = (self._run / run.RESULT).exists()
         problem = None if running or finished else self._problem()
-        return Progress(self._run, running, running and self._stopping, finished, iterations, metrics, problem)
+        seconds = 0
+        if running and not metrics:
+            with suppress(OSError):  # Written when the process was started.
+                seconds = max(0, int(time.time() - self._pid.stat().st_mtime))
+        stopping = running and self._stopping
+        return Progress(self._run, running, stopping, finished, iterations, metrics, problem, seconds)
 
     def _problem(self) -> str | None:
         code = None if self._process is None else self._process.poll()

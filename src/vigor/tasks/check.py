@@ -128,12 +128,12 @@ def _check_values(task: Task, names: list[str], weights: Array, contexts: Array)
             parts.append((value, pull(pattern)[0], descriptor(motion(weights, fixed))))
         return moved.points, jnp.zeros(()) if task.judge.distance is None else task.judge.distance(moved), parts
 
-    points, distances, parts = values_and_slopes(weights, contexts, contexts[0])
+    points, distances, parts = jax.device_get(values_and_slopes(weights, contexts, contexts[0]))
     _finite("kinematics", points)
     for name, (values, slopes, in_one_context) in zip(names, parts, strict=True):
         _finite(name, values)
         _finite(f"the gradient of {name}", slopes)
-        if bool(jnp.any(in_one_context != in_one_context[0])) and not bool(jnp.any(slopes)):
+        if np.any(in_one_context != in_one_context[0]) and not np.any(slopes):
             raise UserError(f"{name} is not differentiable: its value changes with the motion, its gradient is zero")
     _finite("distance", distances)
 

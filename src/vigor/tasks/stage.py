@@ -89,6 +89,8 @@ class Stage(Protocol):
 
     task: Task
     view: View
+    instruction: str
+    """What to do, in a sentence."""
 
     @property
     def grips(self) -> Sequence[int]:
@@ -123,8 +125,11 @@ class Stage(Protocol):
     def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
         """Whether each of the marks is reached, after the end effector went along a path [n, 3]."""
 
-    def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:
-        """Distance from solving the context, after the end effector went along a path [n, 3]."""
+    def missing(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> str:
+        """How far the context is from being solved, in words: "0.39 m from target 2"; empty once it is solved.
+
+        path: [n, 3], along which the end effector went.
+        """
 
 
 def load_stage(task: Task) -> Stage:

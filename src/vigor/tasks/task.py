@@ -221,7 +221,11 @@ class Task:
             return np.zeros(len(joints))
         if self.judge.simulate is not None:
             return np.asarray(self.judge.simulate(np.asarray(joints), np.asarray(contexts)))
-        return np.asarray(self._distances(jnp.asarray(joints), jnp.asarray(contexts)))
+        # Few programs serve all numbers of trajectories: some are judged twice.
+        count = len(joints) if len(joints) > 64 else 1 << max(0, len(joints) - 1).bit_length()
+        rows = np.arange(count) % max(1, len(joints))
+        judged = self._distances(*(jnp.asarray(np.asarray(part)[rows]) for part in (joints, contexts)))
+        return np.asarray(judged)[: len(joints)]
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
         return distances <= self.judge.success_distance

@@ -54,6 +54,8 @@ class Pusher:
         tool_links=2,
     )
 
+    instruction = "Drag the orange ball so that the rod pushes the box onto the green goal."
+
     def __init__(self, task: Task) -> None:
         self.task = task
         self._model = scene.model("capsules")
@@ -131,8 +133,9 @@ class Pusher:
         return np.clip(np.array([*(centre - geometry.START), angle]), np.negative(most), most)
 
     def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
-        there = bool(self.miss(context, path, picture) <= self.task.judge.success_distance)
+        there = not self.missing(context, path, picture)
         return there, there
 
-    def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:
-        return float(geometry.corner_distance(picture.bodies[0].pose, geometry.goal(context)))
+    def missing(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> str:
+        away = float(geometry.corner_distance(picture.bodies[0].pose, geometry.goal(context)))
+        return "" if away <= self.task.judge.success_distance else f"{100 * away:.1f} cm from the goal"

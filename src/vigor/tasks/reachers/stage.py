@@ -49,6 +49,8 @@ class DraggedArm:
     limits: the range of each joint; speed: the largest of any joint, in radians per second.
     """
 
+    instruction = "Drag the orange ball through target 1, then into target 2."
+
     def __init__(self, task: Task, view: View, limits: Sequence[tuple[float, float]], speed: float) -> None:
         self.task, self.view = task, view
         self._limits = tuple(jnp.asarray(bound) for bound in np.array(limits, np.float32).T)
@@ -122,8 +124,9 @@ class DraggedArm:
     def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
         return tuple(away == 0.0 for away in self._distances(context, path))
 
-    def miss(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> float:
-        return sum(self._distances(context, path))
+    def missing(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> str:
+        away = self._distances(context, path)
+        return next((f"{part:.2f} m from target {i}" for i, part in enumerate(away, start=1) if part > 0), "")
 
 
 def towards(eye: np.ndarray, through: np.ndarray, now: np.ndarray, marks: Sequence[Mark]) -> np.ndarray:
