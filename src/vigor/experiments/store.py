@@ -10,15 +10,53 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from filelock import FileLock
 
 from vigor.basics import files, locks
 from vigor.basics.errors import UserError
+from vigor.basics.serialisation import from_json
+from vigor.basics.settings import value_of
+from vigor.evaluation import summaries
+from vigor.evaluation.summaries import Summary
 
 Row = dict[str, Any]
 """Result of a cell with its configuration, see `cell.row`."""
+
+
+class _Setup(TypedDict):
+    """The setup of a cell, as far as every version has it."""
+
+    task: str
+    method: str
+    seed: int
+    demos: str | None
+    settings: dict[str, Any]
+
+
+class Failed(TypedDict):
+    """Row of a cell that failed, as far as the program reads it."""
+
+    id: str
+    varied: str
+    preset: NotRequired[str]
+    quick: bool
+    setup: _Setup
+    version: str
+    machine: str
+    date: str
+
+
+class Finished(Failed):
+    """Row of a cell that has been judged."""
+
+    device: str
+    seconds: float
+    together: int
+    train: Summary
+    test: Summary
+
 
 CELLS, FAILED, CLAIMED, TABLE = "cells", "failed", "claimed", "results.csv"
 
@@ -98,10 +136,31 @@ class Store:
 
     def _read(self, kind: str) -> Iterator[Row]:
         for path in (self.folder / kind).glob("[0-9a-f]*.json"):
-            row = files.read_json(path)
-            if not isinstance(row, dict) or not {"id", "setup", "varied"} <= row.keys() or row["id"] != path.stem:
-                raise UserError(f"{path} is not a row of a benchmark; delete it and start the benchmark again")
+            try:
+                row: Any = from_json(Finished if kind == CELLS else Failed, files.read_json(path))
+                _check(row, path.stem)
+            except UserError as error:
+                raise UserError(
+                    f"{path} is not a row of a benchmark: {error}; delete it and start the benchmark again"
+                ) from None
             yield row
+
+
+def _check(row: Row, name: str) -> None:
+    """Refuse a row that does not belong into the file of this name, or whose figures cannot be."""
+    if row["id"] != name:
+        raise UserError("id is that of another cell")
+    if "test" in row:
+        summaries.check_alike((row["train"], row["test"]))
+        if not row["test"]:
+            raise UserError("it has no test contexts")
+        if not 0 <= row["seconds"] < 1e9 or not 0 < row["together"] < 1e6:
+            raise UserError("it cannot have taken so long")
+    if row["varied"]:
+        try:
+            value_of(row["setup"], row["varied"])
+        except KeyError:
+            raise UserError(f"it has no setting {row['varied']!r}") from None
 
 
 def is_benchmark(folder: Path) -> bool:

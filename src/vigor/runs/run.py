@@ -15,18 +15,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import jax
 
 from vigor.basics import files, locks
-from vigor.basics.errors import Notice, UserError
+from vigor.basics.errors import Notice, OutOfRange, UserError
+from vigor.basics.serialisation import from_json
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.evaluation import policies
+from vigor.evaluation import policies, summaries
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
+from vigor.evaluation.summaries import Summary
 from vigor.learning import invariants
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
@@ -35,6 +37,29 @@ from vigor.tasks import TASKS, Task, load_stored, load_task, trust
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
 DEMONSTRATIONS, TASK_FILE, LOCK = "demonstrations", "task.py", ".lock"
+
+
+class Result(TypedDict):
+    """`result.json`, as far as the program reads it."""
+
+    task: str
+    method: str
+    seed: int
+    demos: str
+    iterations: int
+    seconds: float
+    version: str
+    train: Summary
+    test: Summary
+
+
+class Metric(TypedDict):
+    """An evaluation on the way: a line of `metrics.jsonl`."""
+
+    iteration: int
+    seconds: float
+    train: Summary
+    test: Summary
 
 
 class Interrupted(Exception):
@@ -171,9 +196,13 @@ def read_result(folder: Path) -> dict[str, Any]:
     """The result of a finished run."""
     if not (folder / RESULT).exists():
         raise UserError(f"the run in {folder} has not finished; continue it with vigor train --resume {folder}")
-    result = files.read_json(folder / RESULT)
-    if not isinstance(result, dict) or not {"task", "method", "train", "test"} <= result.keys():
-        raise UserError(f"{folder / RESULT} is damaged; delete it and finish the run with --resume {folder}")
+    try:
+        result: Any = from_json(Result, files.read_json(folder / RESULT))
+        summaries.check_alike((result["train"], result["test"]))
+    except UserError as error:
+        raise UserError(
+            f"{folder / RESULT} is damaged: {error}; delete it and finish the run with --resume {folder}"
+        ) from None
     return result
 
 
@@ -183,10 +212,13 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [row for row in rows if done is None or row["iteration"] <= done]
-    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        rows: Any = [from_json(Metric, row) for row in files.read_json_lines(path)]
+        summaries.check_alike(row[part] for row in rows for part in ("train", "test"))
+        if len({(frozenset(row["train"]), frozenset(row["test"])) for row in rows}) > 1:
+            raise UserError("its evaluations are of different kinds")
+    except UserError as error:
         raise UserError(f"{path} is damaged: {error}; delete it to go on without the curves so far") from None
+    return [row for row in rows if done is None or row["iteration"] <= done]
 
 
 # Training
@@ -195,9 +227,10 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
 def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
     """Train from the last checkpoint to the end; returns the result."""
     checkpoints.save_invariants(folder, training.common())
-    states, seconds = checkpoints.load(folder, training.start())
+    states = training.start()
+    described = checkpoints.state_contents(states, training.steps)
+    states, seconds = checkpoints.load(folder, states, described)
     done, begun = int(states.iteration[0]), time.perf_counter() - seconds
-    checkpoints.forget_networks_after(folder, done)
     metrics, judged, fresh = read_metrics(folder, done), None, []
 
     def progress() -> Progress:
@@ -205,26 +238,29 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
         return Progress(done, training.steps, time.perf_counter() - begun, last)
 
     report(progress())
-    with _interruptible() as interrupted:
-        for done, after, networks in training.advance(states):
-            states = after
-            if networks is not None:
-                fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
-            due = done % EVERY == 0 or done == training.steps
-            if due:
-                judged = training.evaluate(states)[0]
-                metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
-                _write_metrics(folder, metrics)
-                judged.policies.save(folder / POLICIES)
-            report(progress())
-            stopped = interrupted.is_set()
-            if due or stopped:
-                if fresh:
-                    checkpoints.keep_networks(folder, done, fresh)
-                    fresh = []
-                checkpoints.save(folder, states, time.perf_counter() - begun)
-            if stopped and done < training.steps:
-                raise Interrupted(f"stopped after {done} of {training.steps} iterations")
+    try:
+        with _interruptible() as interrupted:
+            for done, after, networks in training.advance(states):
+                states = after
+                if networks is not None:
+                    fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
+                due = done % EVERY == 0 or done == training.steps
+                if due:
+                    judged = training.evaluate(states)[0]
+                    judged.policies.save(folder / POLICIES)
+                    metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
+                    _write_metrics(folder, metrics)
+                report(progress())
+                stopped = interrupted.is_set()
+                if due or stopped:
+                    if fresh:
+                        checkpoints.keep_networks(folder, done, fresh)
+                        fresh = []
+                    checkpoints.save(folder, states, described, time.perf_counter() - begun)
+                if stopped and done < training.steps:
+                    raise Interrupted(f"stopped after {done} of {training.steps} iterations")
+    except OutOfRange as error:
+        raise UserError(f"training has diverged by iteration {done}: {error}; lower --learning-rate") from None
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
         judged = training.evaluate(states)[0]
@@ -240,12 +276,7 @@ def _means(judged: Evaluation) -> dict[str, Any]:
 
 
 def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:
-    try:
-        lines = [json.dumps(row, allow_nan=False) + "\n" for row in metrics]
-    except ValueError:
-        done = metrics[-1]["iteration"]
-        raise UserError(f"training has diverged by iteration {done}; lower --learning-rate") from None
-    files.write_text(folder / METRICS, "".join(lines))
+    files.write_text(folder / METRICS, "".join(json.dumps(row, allow_nan=False) + "\n" for row in metrics))
 
 
 def _result(training: Training, judged: Evaluation, seconds: float) -> dict[str, Any]:
