@@ -34,8 +34,8 @@ def some_states(iteration: int = 10, width: int = 3) -> State:
 DESCRIBED = checkpoints.state_contents(some_states(), steps=10)
 
 
-def save(folder: Path, states: State = some_states(), described: Any = DESCRIBED) -> Path:
-    checkpoints.save(folder, states, described, 1.25)
+def save(folder: Path, states: State | None = None, described: Any = DESCRIBED) -> Path:
+    checkpoints.save(folder, some_states() if states is None else states, described, 1.25)
     return folder / checkpoints.CHECKPOINT
 
 

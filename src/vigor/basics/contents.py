@@ -1,7 +1,7 @@
 """Contents of files with arrays, described once: what writes a file and what reads it check the same.
 
-A description has an entry for every array of a file. What it says is also what fuzzing breaks (`benchmarks/torture.py`),
-so that an array that is added is checked and fuzzed without further code.
+A description has an entry for every array of a file. What it says is also what fuzzing breaks
+(`benchmarks/torture.py`), so that an array that is added is checked and fuzzed without further code.
 """
 
 from collections.abc import Iterator, Mapping

@@ -21,7 +21,7 @@ def _strict(kinds: tuple[type, ...]) -> Any:
 
 
 def _text(value: Any, kind: type) -> str:
-    """A text that can be shown: a terminal obeys some characters, and a name with a line's end makes two rows of one."""
+    """A text that can be shown: a terminal obeys some characters, and a name that ends a line makes two rows of one."""
     if type(value) is not str:
         raise ValueError(kind)
     if not is_plain(value):

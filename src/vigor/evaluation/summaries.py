@@ -1,4 +1,4 @@
-"""Summaries of evaluations, as `result.json`, `metrics.jsonl` and rows of benchmarks have them: described and checked."""
+"""Summaries of evaluations, as `result.json`, `metrics.jsonl` and rows of benchmarks have them: their description."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict
@@ -26,7 +26,7 @@ class ContextSummary(TypedDict, total=False):
 
 
 class Summary(TypedDict, total=False):
-    """Figures of training or of test contexts; empty if there are none. Of a task that is not judged, predicted ones."""
+    """Figures of training or of test contexts; empty if there are none, predicted ones of a task that is not judged."""
 
     success_best: float
     success_mixture: float

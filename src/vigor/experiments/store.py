@@ -1,8 +1,9 @@
 """Rows of a benchmark in its folder: a file a cell, which is there whole or not at all.
 
 `cells/ID.json` is the row of a finished cell and never changes; `failed/ID.json` says why a cell failed, until it
-succeeds. Whoever finishes a cell first writes its row; a second finds it there. While a process works on a cell it
-holds the lock `claimed/ID`, which the system lifts however the process ends.
+succeeds. Whoever finishes a cell first writes its row; a second finds it there. While a benchmark has a cell it holds
+the lock `claimed/ID`, and while a worker computes it the lock `working/ID`, which the system lifts however a process
+ends: a worker may outlive its benchmark.
 """
 
 import csv
@@ -58,14 +59,14 @@ class Finished(Failed):
     test: Summary
 
 
-CELLS, FAILED, CLAIMED, TABLE = "cells", "failed", "claimed", "results.csv"
+CELLS, FAILED, CLAIMED, WORKING, TABLE = "cells", "failed", "claimed", "working", "results.csv"
 
 
 class Claims:
     """Cells that this process works on, and no other may."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / CLAIMED
+    def __init__(self, folder: Path, place: str = CLAIMED) -> None:
+        self._folder = folder / place
         self._locks: dict[str, FileLock] = {}
 
     def __enter__(self) -> "Claims":
@@ -107,11 +108,16 @@ class Store:
     def add(self, row: Row) -> None:
         """Keep a finished cell's row, unless another process has kept one meanwhile."""
         with suppress(FileExistsError):
-            files.write_json(self._path(CELLS, row["id"]), row, new=True)
+            if not self.has(row["id"]):
+                files.write_json(self._path(CELLS, row["id"]), row, new=True)
         self._path(FAILED, row["id"]).unlink(missing_ok=True)
 
     def fail(self, row: Row) -> None:
         files.write_json(self._path(FAILED, row["id"]), row)
+
+    def row(self, cell_id: str) -> Row:
+        """Row of a finished cell."""
+        return self._checked(CELLS, self._path(CELLS, cell_id))
 
     def rows(self) -> list[Row]:
         """Rows of all finished cells, in an order that does not depend on when they were finished."""
@@ -135,15 +141,16 @@ class Store:
         return self.folder / kind / f"{cell_id}.json"
 
     def _read(self, kind: str) -> Iterator[Row]:
-        for path in (self.folder / kind).glob("[0-9a-f]*.json"):
-            try:
-                row: Any = from_json(Finished if kind == CELLS else Failed, files.read_json(path))
-                _check(row, path.stem)
-            except UserError as error:
-                raise UserError(
-                    f"{path} is not a row of a benchmark: {error}; delete it and start the benchmark again"
-                ) from None
-            yield row
+        return (self._checked(kind, path) for path in (self.folder / kind).glob("[0-9a-f]*.json"))
+
+    def _checked(self, kind: str, path: Path) -> Row:
+        try:
+            row: Any = from_json(Finished if kind == CELLS else Failed, files.read_json(path))
+            _check(row, path.stem)
+        except UserError as error:
+            said = f"{path} is not a row of a benchmark: {error}; delete it and start the benchmark again"
+            raise UserError(said) from None
+        return row
 
 
 def _check(row: Row, name: str) -> None:

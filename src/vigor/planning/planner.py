@@ -132,7 +132,7 @@ def _check_finite(mixtures: Mixture, rewards: Array) -> None:
 
 
 def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...], folder: Path) -> Plans:
-    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, task)
+    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, loaded=task)
 
 
 def load(folder: str | Path, every: int = 1, task: Task | str | None = None) -> Planner:
