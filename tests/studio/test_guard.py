@@ -7,7 +7,6 @@ import pytest
 from vigor.basics.errors import UserError
 from vigor.studio import guard
 
-
 TOKEN = {"Cookie": "vigor_studio=secret"}
 LOCAL, OPEN = guard.Guard("secret", local=True), guard.Guard("secret", local=False)
 

@@ -38,7 +38,7 @@ class Numbers:
         return f"{'integers' if self.whole else 'real numbers'} [{', '.join(map(str, self.axes))}]"
 
 
-Contents = Mapping[str, Numbers]
+Contents = dict[str, Numbers]
 """Arrays of a file by name."""
 
 

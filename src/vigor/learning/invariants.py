@@ -82,19 +82,18 @@ class Invariants(NamedTuple):
 
 
 _FINITE = 1e30
-_SCALE = {"low": 0.0, "high": _FINITE}
 CONTENTS: Contents = {
     "centre": Numbers(("feature",), -_FINITE, _FINITE),
-    "scale": Numbers(("feature",), **_SCALE),
+    "scale": Numbers(("feature",), 0.0, _FINITE),
     "relevance": Numbers(("feature",), 0.0, 1.0),
     "origin": Numbers(("statistic",), -_FINITE, _FINITE),
     "directions": Numbers(("statistic", "statistic"), -_FINITE, _FINITE),
-    "ratios": Numbers(("statistic",), **_SCALE),
+    "ratios": Numbers(("statistic",), 0.0, _FINITE),
     "known": Numbers(("demonstration", "statistic"), -_FINITE, _FINITE),
-    "within": Numbers(("statistic",), **_SCALE),
-    "elsewhere": Numbers(("statistic",), **_SCALE),
+    "within": Numbers(("statistic",), 0.0, _FINITE),
+    "elsewhere": Numbers(("statistic",), 0.0, _FINITE),
     "missed": Numbers((), 1e-6, _FINITE),
-    "distinct": Numbers((), **_SCALE),
+    "distinct": Numbers((), 0.0, _FINITE),
 }
 """Arrays of one run's invariants."""
 
