@@ -87,7 +87,7 @@ def _bytes(path: Path, rng: random.Random) -> Mutation:
     else:
         del content[at if way == "cut" else 0 :]
     path.write_bytes(bytes(content))
-    return Mutation(f"{way} at {at}", way in ("empty", "deep"))
+    return Mutation(f"{way} at {at}", way == "deep" or (way == "empty" and path.suffix != ".jsonl"))
 
 
 # JSON

@@ -62,7 +62,7 @@ def _check(name: str, meant: Numbers, array: np.ndarray, sizes: dict[str, int]) 
     for axis, size in zip(meant.axes, array.shape, strict=True):
         known = sizes.setdefault(axis, size) if isinstance(axis, str) else axis
         if size != known or (not size and isinstance(axis, str)):
-            raise UserError(f"{name} must be {meant}, with {known} for {axis}; its shape is {array.shape}")
+            raise UserError(f"{name} must be {meant}, with {known or 'some'} for {axis}; its shape is {array.shape}")
     # A comparison with NaN is false.
     if not np.all((array >= meant.low) & (array <= meant.high)):
         raise OutOfRange(f"{name} must be from {meant.low:g} to {meant.high:g}, and is not everywhere")

@@ -21,6 +21,7 @@ from vigor.basics.serialisation import from_json
 from vigor.basics.settings import value_of
 from vigor.evaluation import summaries
 from vigor.evaluation.summaries import Summary
+from vigor.runs.setup import settings_from_json
 
 Row = dict[str, Any]
 """Result of a cell with its configuration, see `cell.row`."""
@@ -157,6 +158,11 @@ def _check(row: Row, name: str) -> None:
     """Refuse a row that does not belong into the file of this name, or whose figures cannot be."""
     if row["id"] != name:
         raise UserError("id is that of another cell")
+    setup = row["setup"]
+    try:
+        settings_from_json(setup["method"], setup["settings"])
+    except UserError as error:
+        raise UserError(f"its settings are not those of this version: {error}") from None
     if "test" in row:
         summaries.check_alike((row["train"], row["test"]))
         if not row["test"]:

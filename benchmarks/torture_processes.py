@@ -1,0 +1,167 @@
+"""Processes of `torture.py`: forked before anything is computed, with limits, and watched.
+
+What went wrong in them is kept in `Findings`.
+"""
+
+import contextlib
+import io
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vigor.cli import main as cli
+
+TASK = f"{Path(__file__).parents[1] / 'examples' / '01_own_task.py'}:TASK"
+SMALL = """--train-contexts 2 --test-contexts 2 --demos-per-context 3 --iterations 12 --components 2 --samples 20
+--networks 2 --width 8 --layers 1 --epochs 12"""
+SECONDS, MEGABYTES = 60.0, 512
+"""Most time of one input, and most memory that it may take beyond what the process has already."""
+
+
+def commands(text: str) -> tuple[tuple[str, ...], ...]:
+    """Commands, a line each."""
+    known = {"TASK": TASK, "SMALL": SMALL, "CONTEXT": "--context 0.4 0 1 0", "CSV": "--format csv --out new.csv"}
+    lines = [" ".join(known.get(word, word) for word in line.split()) for line in text.strip().splitlines()]
+    return tuple(tuple(line.split()) for line in lines)
+
+
+@dataclass
+class Findings:
+    """Figures of what was tried, and everything that was found."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    found: list[str] = field(default_factory=list)
+
+    def fault(self, kind: str, words: str) -> None:
+        self.counts[kind] += 1
+        self.found.append(f"{kind}: {words}")
+        print(self.found[-1], file=sys.stderr, flush=True)
+
+
+class Said(NamedTuple):
+    """End of a command."""
+
+    code: Any
+    error: str
+    """Everything on stderr, or the traceback of an error that is no sentence."""
+
+
+def said(words: list[str]) -> Said:
+    """What a command says. It ends with a code, or with a traceback that the user would see."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            cli.main(words)
+        code: Any = 0
+    except SystemExit as stop:
+        code = stop.code
+    except BaseException:
+        return Said("traceback", traceback.format_exc())
+    if "\x1b" in out.getvalue() + err.getvalue():
+        return Said("traceback", "a terminal would obey what it prints")
+    return Said(code, err.getvalue())
+
+
+def fault_of(end: Said, wrong: bool) -> str | None:
+    """Fault of how a command ended; wrong: what it read must not be accepted."""
+    if end.code == "traceback" or end.code not in (0, 1, 2, 3):
+        return "tracebacks"
+    if end.code == 2 and not all(line.startswith("vigor: ") for line in end.error.strip().splitlines() or [""]):
+        return "tracebacks"
+    return "wrong acceptances" if wrong and end.code in (0, 3) else None
+
+
+# Processes
+
+
+def forked(work: Callable[[], None], seconds: float) -> int:
+    """Wait status of a process that does some work, and is killed should it take too long."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        _begin()
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(70)
+        os._exit(0)
+    due = time.monotonic() + seconds
+    while not (found := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > due:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return -1
+        time.sleep(0.01)
+    return found[1]
+
+
+def _begin() -> None:
+    """Limits of a process, which may harm nothing but itself."""
+    resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def many(cases: Iterator[tuple[str, Callable[[], str | None]]], due: float, findings: Findings) -> int:
+    """Number of cases done until a moment, one after the other in a process, a new one after one that hangs."""
+    done, listed = 0, list(cases)
+    while done < len(listed) and time.monotonic() < due:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            _begin()
+            _work_through(listed[done:], writing, due)
+        os.close(writing)
+        for fault in _answers(reading):
+            if fault is not None:
+                findings.fault(fault[0], f"{listed[done][0]}: {fault[1]}")
+            done += 1
+        os.close(reading)
+        time.sleep(0.2)  # It may be about to end.
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if not ended and done < len(listed) and time.monotonic() < due:
+            findings.fault("hangs", listed[done][0])
+            done += 1
+        elif ended and status and done < len(listed):
+            findings.fault("tracebacks", f"{listed[done][0]}: the process died with status {status}")
+            done += 1
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    return done
+
+
+def _answers(reading: int) -> Iterator[Any]:
+    """Lines of JSON from a process, until it ends or is silent for too long."""
+    rest = b""
+    while select.select([reading], [], [], SECONDS)[0] and (read := os.read(reading, 65536)):
+        *lines, rest = (rest + read).split(b"\n")
+        yield from map(json.loads, lines)
+
+
+def _work_through(cases: list[tuple[str, Callable[[], str | None]]], writing: int, due: float) -> None:
+    with os.fdopen(writing, "w") as answers:
+        for _, case in cases:
+            if time.monotonic() > due:
+                break
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            try:
+                fault = case()
+            except BaseException:
+                fault = ("tracebacks", traceback.format_exc()[-600:])
+            grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+            if fault is None and grown > MEGABYTES:
+                fault = ("memory", f"{grown} MB")
+            answers.write(json.dumps(fault) + "\n")
+            answers.flush()
+    os._exit(0)
