@@ -119,11 +119,12 @@ def torture(folder: Path, seconds: float, seed: int, run: Path | None) -> Findin
         return ((f"{kind.__name__} {number}", lambda number=number: kind(pristine, number)) for number in numbers)
 
     if seconds >= 120:
-        many(cases(fuzzing.as_it_is, range(len(fuzzing.COMMANDS))), begun + 0.2 * seconds, findings)
+        many(cases(fuzzing.as_it_is, range(len(fuzzing.COMMANDS))), begun + 600, findings)
+        begun = time.monotonic()
     for kind, name, share in (
         (fuzzing.tamper, "tampered plans", 0.15),
-        (fuzzing.fuzz_file, "fuzzed files", 0.45),
-        (fuzzing.fuzz_words, "fuzzed words", 0.55),
+        (fuzzing.fuzz_file, "fuzzed files", 0.5),
+        (fuzzing.fuzz_words, "fuzzed words", 0.65),
     ):
         findings.counts[name] += many(
             cases(kind, range(seed * 10**6, seed * 10**6 + 20_000)), begun + share * seconds, findings
