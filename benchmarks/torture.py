@@ -12,7 +12,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np  # noqa: E402
 
 import torture_fuzzing as fuzzing  # noqa: E402
 from torture_kills import interrupted, killed_writer, train  # noqa: E402
-from torture_processes import TASK, Findings, forked, many, said  # noqa: E402
+from torture_processes import TASK, Findings, forked, many, said, table  # noqa: E402
 from vigor.demonstrations import dataset  # noqa: E402
 
 
@@ -48,7 +49,7 @@ def prepare(folder: Path, run: Path | None) -> Path:
         _recorded()
         _benchmark()
 
-    status = forked(make, 600)
+    status = forked(make)
     assert status == 0, status
     return pristine
 
@@ -90,6 +91,7 @@ def _benchmark() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--cases", type=int, default=20_000, help="most cases; kills are a tenth of them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--run", type=Path, help="a finished run of examples/01_own_task.py, instead of a new one")
     parser.add_argument("--out", type=Path, help="file for the figures")
@@ -99,7 +101,7 @@ def main() -> None:
     warnings.simplefilter("ignore")  # That a program of threads is forked: it has none that count.
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
-        findings = torture(Path(folder), options.minutes * 60, options.seed, options.run)
+        findings = torture(Path(folder), options.minutes * 60, options.seed, options.cases, options.run)
         os.chdir("/")
     figures = {"minutes": options.minutes, "seed": options.seed, **findings.counts, "found": findings.found}
     print(table(figures))
@@ -108,56 +110,40 @@ def main() -> None:
     sys.exit(1 if findings.found else 0)
 
 
-def torture(folder: Path, seconds: float, seed: int, run: Path | None) -> Findings:
+KINDS: tuple[tuple[str, Callable[[Path, int], Any]], ...] = (
+    ("fuzzed files", fuzzing.fuzz_file),
+    ("tampered plans", fuzzing.tamper),
+    ("fuzzed files", fuzzing.fuzz_file),
+    ("fuzzed words", fuzzing.fuzz_words),
+    ("fuzzed files", fuzzing.fuzz_file),
+)
+"""Cases in their turn, with the names of their counts."""
+
+
+def torture(folder: Path, seconds: float, seed: int, count: int, run: Path | None) -> Findings:
     """Everything, for so many seconds after what is needed has been made."""
-    findings, pristine = Findings(), prepare(folder, run)
+    findings, pristine, first = Findings(), prepare(folder, run), seed * 10**6
     row = next((pristine / "benchmark" / "cells").iterdir()).name
     fuzzing.KINDS = tuple(kind._replace(file=kind.file.replace("ROW.json", row)) for kind in fuzzing.KINDS)
-    begun = time.monotonic()
-
-    def cases(kind: Callable[[Path, int], Any], numbers: range) -> Iterator[tuple[str, Callable[[], Any]]]:
-        return ((f"{kind.__name__} {number}", lambda number=number: kind(pristine, number)) for number in numbers)
-
-    if seconds >= 120:
-        many(cases(fuzzing.as_it_is, range(len(fuzzing.COMMANDS))), begun + 600, findings)
-        begun = time.monotonic()
-    for kind, name, share in (
-        (fuzzing.tamper, "tampered plans", 0.15),
-        (fuzzing.fuzz_file, "fuzzed files", 0.5),
-        (fuzzing.fuzz_words, "fuzzed words", 0.65),
-    ):
-        findings.counts[name] += many(
-            cases(kind, range(seed * 10**6, seed * 10**6 + 20_000)), begun + share * seconds, findings
-        )
-    number = seed * 10**6
-    while time.monotonic() < begun + seconds:
+    if patient := count >= 1000:
+        plain = ((f"as it is {number}", partial(fuzzing.as_it_is, pristine, number)) for number in fuzzing.AS_THEY_ARE)
+        many(plain, time.monotonic() + 600, findings)
+    begun, numbers = time.monotonic(), range(first, first + count)
+    kinds = [KINDS[number % len(KINDS)] for number in numbers]
+    cases = (
+        (f"{name} {number}", partial(case, pristine, number))
+        for number, (name, case) in zip(numbers, kinds, strict=True)
+    )
+    done = many(cases, begun + 0.6 * seconds, findings)
+    findings.counts.update(name for name, _ in kinds[:done])
+    number = first
+    while time.monotonic() < begun + seconds and number < first + count // 10:
         number += 1
-        if number % 4 == 1:
-            interrupted(pristine, number, findings, begun + seconds, disk=number % 8 == 1)
+        if number % 4 == 0 and patient:
+            interrupted(pristine, number, findings, begun + seconds, disk=number % 8 == 0)
         else:
             killed_writer(pristine, number, findings)
     return findings
-
-
-FAULTS = (
-    "right refusals",
-    "tracebacks",
-    "hangs",
-    "memory",
-    "wrong acceptances",
-    "tampered exports",
-    "changed results",
-    "files damaged",
-    "leftovers",
-)
-TRIED = ("tampered plans", "fuzzed files", "fuzzed words", "kills", "full disks", "runs compared")
-
-
-def table(figures: dict[str, Any]) -> str:
-    """Figures as a table in Markdown."""
-    tried = ", ".join(f"{figures.get(name, 0):,} {name}" for name in TRIED)
-    rows = [f"| {name} | {figures.get(name, 0)} |" for name in FAULTS]
-    return "\n".join([f"| {tried} | found |", "| --- | --- |", *rows])
 
 
 if __name__ == "__main__":

@@ -97,6 +97,7 @@ KINDS = (
     Kind("recorded.npz", commands("demos import TASK recorded.npz --out new")),
 )
 COMMANDS = tuple(dict.fromkeys(command for kind in KINDS for command in kind.commands))
+AS_THEY_ARE = range(len(COMMANDS))
 OPTIONS = commands("""
     evaluate run --samples ?
     evaluate run --seed ?

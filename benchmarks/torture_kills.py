@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from torture_fuzzing import EXPORT, IMPORT, PLAN, fresh
-from torture_processes import SECONDS, SMALL, TASK, Findings, Said, commands, fault_of, forked, said
+from torture_processes import SMALL, TASK, Findings, Said, commands, fault_of, forked, said
 
 
 class Fault:
@@ -58,7 +58,7 @@ def interrupted(pristine: Path, seed: int, findings: Findings, due: float, disk:
             told.write_text(json.dumps(said(words)))
 
         told.unlink(missing_ok=True)
-        status = forked(work, 300)
+        status = forked(work)
         findings.counts[name] += at < 10**9 and (disk or os.WIFSIGNALED(status))
         if disk and told.exists():
             end = Said(*json.loads(told.read_text()))
@@ -112,7 +112,7 @@ def killed_writer(pristine: Path, seed: int, findings: Findings) -> None:
         return run
 
     Path("told").unlink(missing_ok=True)
-    status = forked(attempt(rng.randint(1, 12)), SECONDS)
+    status = forked(attempt(rng.randint(1, 12)))
     findings.counts["kills"] += os.WIFSIGNALED(status)
     whole = (work / last).exists()
     if whole and last.endswith(".json"):
@@ -120,7 +120,7 @@ def killed_writer(pristine: Path, seed: int, findings: Findings) -> None:
     if whole and last.startswith("new."):
         (work / last).unlink()
     (work / "new.png").unlink(missing_ok=True)
-    forked(attempt(10**9), SECONDS)
+    forked(attempt(10**9))
     end = Said(*json.loads(Path("told").read_text()))
     if end.code not in (0, 3):
         findings.fault("files damaged", f"{words[0]}, seed {seed}: {end.error[-400:]}")

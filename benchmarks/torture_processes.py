@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from vigor.reports import figures
 TASK = f"{Path(__file__).parents[1] / 'examples' / '01_own_task.py'}:TASK"
 SMALL = """--train-contexts 2 --test-contexts 2 --demos-per-context 3 --iterations 12 --components 2 --samples 20
 --networks 2 --width 8 --layers 1 --epochs 12"""
-SECONDS, MEGABYTES = 120.0, 1024
+SECONDS, MEGABYTES = 60.0, 1024
 """Most time of one input, and most memory of its process."""
 
 
@@ -87,7 +87,7 @@ def fault_of(end: Said, wrong: bool) -> str | None:
 # Processes
 
 
-def forked(work: Callable[[], None], seconds: float) -> int:
+def forked(work: Callable[[], None], seconds: float = 10 * SECONDS) -> int:
     """Wait status of a process that does some work, and is killed should it take too long."""
     sys.stdout.flush()
     child = os.fork()
@@ -132,7 +132,7 @@ def many(cases: Iterator[tuple[str, Case]], due: float, findings: Findings) -> i
             _begin()
             _work_through(listed[done:], writing, due)
         os.close(writing)
-        for fault in _answers(reading):
+        for fault in _answers(reading, child):
             if fault is not None:
                 findings.fault(fault[0], f"{listed[done][0]}: {fault[1]}")
             done += 1
@@ -151,12 +151,23 @@ def many(cases: Iterator[tuple[str, Case]], due: float, findings: Findings) -> i
     return done
 
 
-def _answers(reading: int) -> Iterator[Any]:
-    """Lines of JSON from a process, until it ends or is silent for too long."""
-    rest = b""
-    while select.select([reading], [], [], SECONDS)[0] and (read := os.read(reading, 65536)):
+def _answers(reading: int, child: int) -> Iterator[Any]:
+    """Lines of JSON from a process, until it ends, or computes or sleeps for too long between two of them."""
+    rest, begun, computed = b"", time.monotonic(), _computed(child)
+    while time.monotonic() < begun + 10 * SECONDS and _computed(child) < computed + SECONDS:
+        if not select.select([reading], [], [], 1.0)[0]:
+            continue
+        if not (read := os.read(reading, 65536)):
+            return
         *lines, rest = (rest + read).split(b"\n")
         yield from map(json.loads, lines)
+        begun, computed = time.monotonic(), _computed(child)
+
+
+def _computed(process: int) -> float:
+    """Seconds that a process has computed, however many others share the machine."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _work_through(cases: list[tuple[str, Case]], writing: int, due: float) -> None:
@@ -179,3 +190,35 @@ def _work_through(cases: list[tuple[str, Case]], writing: int, due: float) -> No
 def _megabytes() -> int:
     """Most memory that this process has had so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+# Figures
+
+TRIED = {
+    "fuzzed files": "changed files that a command read",
+    "fuzzed words": "commands with words that nobody means",
+    "tampered plans": "changed plans with a digest of their own that were to be exported",
+    "kills": "kills at an operation on files",
+    "full disks": "full disks from an operation on",
+    "runs compared": "runs that were killed or had no room, and ended",
+}
+"""What is tried, by the name of its count."""
+FAULTS = {
+    "right refusals": "commands refused though nothing was changed",
+    "tracebacks": "tracebacks, or sentences of more than a line",
+    "hangs": f"commands that computed for more than {SECONDS:.0f} seconds, or did nothing for long",
+    "memory": f"processes with more than {MEGABYTES} MB",
+    "wrong acceptances": "files accepted that do not fit their description",
+    "tampered exports": "exports into a keep-out, beyond a limit, or not finite",
+    "changed results": "runs that came out otherwise than one left alone",
+    "files damaged": "commands that could not be repeated after a kill",
+    "leftovers": "runs with something left of a kill",
+}
+"""What must not be found, likewise."""
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """Figures as a table in Markdown."""
+    tried = [f"| {words} | {figures.get(name, 0):,} |" for name, words in TRIED.items()]
+    found = [f"| {words} | {figures.get(name, 0):,} |" for name, words in FAULTS.items()]
+    return "\n".join(["| tried | |", "| --- | --- |", *tried, "| **found** | |", *found]) + "\n"
