@@ -132,22 +132,21 @@ def many(cases: Iterator[tuple[str, Case]], due: float, findings: Findings) -> i
             _begin()
             _work_through(listed[done:], writing, due)
         os.close(writing)
-        for fault in _answers(reading, child):
-            if fault is not None:
-                findings.fault(fault[0], f"{listed[done][0]}: {fault[1]}")
-            done += 1
-        os.close(reading)
-        time.sleep(0.2)  # It may be about to end.
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if not ended and done < len(listed) and time.monotonic() < due:
-            findings.fault("hangs", listed[done][0])
-            done += 1
-        elif ended and status and done < len(listed):
-            findings.fault("tracebacks", f"{listed[done][0]}: the process died with status {status}")
-            done += 1
-        if not ended:
+        try:
+            for fault in _answers(reading, child):
+                if fault is not None:
+                    findings.fault(fault[0], f"{listed[done][0]}: {fault[1]}")
+                done += 1
+            status = os.waitpid(child, 0)[1]
+        except TimeoutError:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
+            findings.fault("hangs", listed[done][0])
+            done, status = done + 1, 0
+        os.close(reading)
+        if status:
+            findings.fault("tracebacks", f"{listed[done][0]}: the process died with status {status}")
+            done += 1
     return done
 
 
@@ -162,6 +161,7 @@ def _answers(reading: int, child: int) -> Iterator[Any]:
         *lines, rest = (rest + read).split(b"\n")
         yield from map(json.loads, lines)
         begun, computed = time.monotonic(), _computed(child)
+    raise TimeoutError
 
 
 def _computed(process: int) -> float:

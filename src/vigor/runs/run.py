@@ -238,35 +238,41 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
         return Progress(done, training.steps, time.perf_counter() - begun, last)
 
     report(progress())
-    try:
-        with _interruptible() as interrupted:
-            for done, after, networks in training.advance(states):
-                states = after
-                if networks is not None:
-                    fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
-                due = done % EVERY == 0 or done == training.steps
-                if due:
-                    judged = training.evaluate(states)[0]
-                    judged.policies.save(folder / POLICIES)
-                    metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
-                    _write_metrics(folder, metrics)
-                report(progress())
-                stopped = interrupted.is_set()
-                if due or stopped:
-                    if fresh:
-                        checkpoints.keep_networks(folder, done, fresh)
-                        fresh = []
-                    checkpoints.save(folder, states, described, time.perf_counter() - begun)
-                if stopped and done < training.steps:
-                    raise Interrupted(f"stopped after {done} of {training.steps} iterations")
-    except OutOfRange as error:
-        raise UserError(f"training has diverged by iteration {done}: {error}; lower --learning-rate") from None
+    with _diverging(lambda: done), _interruptible() as interrupted:
+        for done, after, networks in training.advance(states):
+            states = after
+            if networks is not None:
+                fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
+            due = done % EVERY == 0 or done == training.steps
+            if due:
+                judged = training.evaluate(states)[0]
+                judged.policies.save(folder / POLICIES)
+                metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **_means(judged)})
+                _write_metrics(folder, metrics)
+            report(progress())
+            stopped = interrupted.is_set()
+            if due or stopped:
+                if fresh:
+                    checkpoints.keep_networks(folder, done, fresh)
+                    fresh = []
+                checkpoints.save(folder, states, described, time.perf_counter() - begun)
+            if stopped and done < training.steps:
+                raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
         judged = training.evaluate(states)[0]
     result = _result(training, judged, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result
+
+
+@contextmanager
+def _diverging(done: Callable[[], int]) -> Iterator[None]:
+    """Say that training has diverged, and by which iteration, where numbers are beyond all bounds."""
+    try:
+        yield
+    except OutOfRange as error:
+        raise UserError(f"training has diverged by iteration {done()}: {error}; lower --learning-rate") from None
 
 
 def _means(judged: Evaluation) -> dict[str, Any]:
