@@ -265,19 +265,25 @@ def _breaks(path: Path, limits: dict[str, Any]) -> str | None:
             np.abs(values) > np.array([np.inf if most is None else most for most in limits["robot"][name]]) * 1.001
         ):
             return f"beyond the largest {name}"
+    deepest = max(_depth(part, limits["keep_out"]) for part in np.array_split(place, 1 + len(place) // 500))
+    return f"{deepest:.3g} m inside a keep-out" if deepest > 1e-6 else None
+
+
+def _depth(place: np.ndarray, shapes: list[dict[str, Any]]) -> float:
+    """How deep the links of the planar reacher are in a keep-out, with joints [T, 5]."""
     angles = np.cumsum(place, axis=1)
     ends = np.cumsum(np.stack([np.cos(angles), np.sin(angles)], axis=-1), axis=1)
     points = np.concatenate([np.zeros_like(ends[:, :1]), ends], axis=1)
     way = np.linspace(0.0, 1.0, 50)[:, None]
     along = points[:, :-1, None] + way * (points[:, 1:] - points[:, :-1])[:, :, None]
-    for shape in limits["keep_out"]:
+    deepest = -np.inf
+    for shape in shapes:
         if "radius" in shape:
             depth = shape["radius"] - np.linalg.norm(along - np.array(shape["centre"]), axis=-1)
         else:
             depth = np.min(np.minimum(along - np.array(shape["low"]), np.array(shape["high"]) - along), axis=-1)
-        if np.max(depth) > 1e-6:
-            return f"{np.max(depth):.3g} m inside a keep-out"
-    return None
+        deepest = max(deepest, float(np.max(depth)))
+    return deepest
 
 
 def _parts(row: dict[str, str], joints: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mutations import mutate
+from torture_fuzzing import _depth
 from torture_processes import Said, fault_of
 from vigor.basics import contents, files
 from vigor.basics.contents import Numbers
@@ -78,3 +79,10 @@ def test_json_that_is_called_wrong_is_not_of_its_type(tmp_path):
         else:
             assert not mutation.wrong, mutation.words
     assert wrong > 50
+
+
+def test_a_movement_in_a_keep_out_would_be_found():
+    straight = np.zeros((3, 5))  # Along x, from 0 to 5.
+    assert _depth(straight, [{"centre": [2.5, 0.04], "radius": 0.1}]) == pytest.approx(0.06, abs=1e-3)
+    assert _depth(straight, [{"low": [3.0, -0.2], "high": [9.0, 0.1]}]) == pytest.approx(0.1)
+    assert _depth(straight, [{"centre": [0.0, 3.0], "radius": 1.0}]) == pytest.approx(-2.0)
