@@ -131,7 +131,7 @@ def setup_from_json(values: Any) -> Setup:
 
 def settings_from_json(method_name: str, values: Any) -> Any:
     """Settings of a method; raises a UserError that names what is wrong or missing."""
-    settings = from_json(method(method_name).settings, values)
+    settings: Any = from_json(method(method_name).settings, values)
     _check_complete(values, settings)
     return settings
 
