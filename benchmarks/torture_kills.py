@@ -29,7 +29,7 @@ class Fault:
         changes = event in ("os.rename", "os.link", "os.mkdir", "os.remove") or (
             event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
         )
-        if changes and str(arguments[0]).startswith(self._folder):
+        if changes and isinstance(arguments[0], str | Path) and os.path.abspath(arguments[0]).startswith(self._folder):
             self._left -= 1
             if self._left <= 0:
                 self._strike(str(arguments[0]))
