@@ -21,7 +21,9 @@ PAGE = ROOT / "docs" / "architecture.md"
 FILE_LINES, FUNCTION_LINES = 300, 50
 REASONS = {
     "api.py: train": "its signature and docstring are the interface; the work is two calls",
+    "demonstrations/dataset.py": "the type, its checks and the description of its files belong together",
     "learning/network_training.py: train": "one compiled loop; its steps are closures over settings and data",
+    "runs/run.py": "what a run has in its folder, and the loop that writes it",
     "tasks/reachers/generation.py: reacher": "its steps are closures over an arm and its targets",
 }
 """Why a file or function is longer."""

@@ -127,10 +127,19 @@ def gpu() -> str:
     )
 
 
+def torture() -> str:
+    from torture_processes import table
+
+    return table(result("torture"))
+
+
 ROWS = ("headline", "presets", "methods", "verdicts", "contexts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
-    **{maker.__name__: maker for maker in (invariants, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu)},
+    **{
+        maker.__name__: maker
+        for maker in (invariants, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu, torture)
+    },
 }
 
 

@@ -1,15 +1,19 @@
 """Files are written whole or not at all, and wrong ones are refused in one sentence that names them."""
 
+import errno
+import io
 import json
 import os
 import re
+import resource
 import stat
 import zipfile
 
 import numpy as np
 import pytest
 
-from vigor.basics import files
+from vigor.basics import contents, files
+from vigor.basics.contents import Numbers
 from vigor.basics.errors import UserError
 
 
@@ -68,9 +72,126 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
     assert names(tmp_path) == ["some.txt"]
 
 
-def test_written_files_can_be_read_by_others(tmp_path):
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_permissions_are_those_that_the_user_wants(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        files.write_text(tmp_path / "some.txt", "text")
+        files.write_arrays(tmp_path / "some.npz", {"a": np.zeros(1)})
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {mode}
+
+
+def test_a_file_and_then_its_folder_are_synced_before_anybody_goes_on(tmp_path, monkeypatch):
+    """A rename is on the disk only when the folder is: else a power cut could undo it."""
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.readlink(f"/proc/self/fd/{handle}")))
     files.write_text(tmp_path / "some.txt", "text")
-    assert stat.S_IMODE(os.stat(tmp_path / "some.txt").st_mode) == 0o644
+    part, folder = done
+    assert re.fullmatch(rf"{tmp_path}/\.some\.txt\.[0-9a-f]{{8}}\.vigor-part\.txt", part)
+    assert folder == str(tmp_path)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EIO])
+def test_a_disk_that_fails_is_told_with_the_name_of_the_file(tmp_path, monkeypatch, code):
+    path = tmp_path / "some.npz"
+    files.write_arrays(path, {"a": np.zeros(3)})
+
+    def fail(handle):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError) as error:
+        files.write_arrays(path, {"a": np.ones(3)})
+    assert (error.value.filename, error.value.strerror) == (str(path), os.strerror(code))
+    assert names(tmp_path) == ["some.npz"]
+    np.testing.assert_array_equal(files.read_arrays(path)["a"], np.zeros(3))
+
+
+def test_a_file_that_can_grow_no_more_is_told_with_its_name(tmp_path):
+    """The system's own refusal, in the middle of writing."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError) as error:
+            contents.write_tensors(tmp_path / "some.safetensors", {"a": np.zeros(1000)}, {"a": Numbers((1000,))})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.value.filename == str(tmp_path / "some.safetensors")
+    assert names(tmp_path) == []
+
+
+OWN = (
+    ".env.backup01",
+    ".ssh.identity",
+    ".notes.markdown",
+    ".a.vigor-part",
+    ".a.0123.vigor-part.txt",
+    "a.01234567.vigor-part",
+)
+LEFT = (".some.txt.0123abcd.vigor-part.txt", ".plan.0123abcd.vigor-part")
+
+
+def test_only_what_this_program_left_is_removed(tmp_path):
+    for name in (*OWN, *LEFT):
+        (tmp_path / name).write_text("")
+    (tmp_path / ".link.0123abcd.vigor-part").symlink_to(tmp_path / OWN[0])
+    (tmp_path / ".folder.0123abcd.vigor-part").mkdir()
+    files.remove_leftovers(tmp_path, older=60)
+    assert len(names(tmp_path)) == len(OWN) + len(LEFT) + 2
+    files.remove_leftovers(tmp_path)
+    assert names(tmp_path) == sorted([*OWN, ".link.0123abcd.vigor-part", ".folder.0123abcd.vigor-part"])
+
+
+def test_what_a_killed_process_left_goes_when_something_is_written_there_much_later(tmp_path):
+    for name in LEFT:
+        (tmp_path / name).write_text("")
+    os.utime(tmp_path / LEFT[0], (0, 0))
+    files.write_text(tmp_path / "some.txt", "text")
+    assert names(tmp_path) == sorted([LEFT[1], "some.txt"])
+
+
+def packed(path, header, size):
+    """An .npz whose only array is so many zeros after a header of any kind."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        whole = io.BytesIO()
+        np.lib.format.write_array_header_1_0(whole, header)
+        file.writestr("a.npy", whole.getvalue() + bytes(size))
+
+
+def test_arrays_that_are_not_in_the_file_take_no_memory(tmp_path):
+    path = tmp_path / "some.npz"
+    for shape in ((10**12,), (2**62, 8), (3, -1)):
+        packed(path, {"descr": "<f8", "fortran_order": False, "shape": shape}, 1000)
+        with pytest.raises(UserError, match=r"some\.npz is damaged .*is not in it"):
+            files.read_arrays(path)
+
+
+def test_archives_that_grow_are_refused_before_they_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "UNPACKED", 2**20)
+    packed(tmp_path / "some.npz", {"descr": "<f8", "fortran_order": False, "shape": (2**18,)}, 2**21)
+    assert (tmp_path / "some.npz").stat().st_size < 10_000
+    with pytest.raises(UserError, match="holds 2 MiB; at most 1 MiB can be read"):
+        files.read_arrays(tmp_path / "some.npz")
+
+
+@pytest.mark.parametrize("read", [files.read_json, files.read_json_lines, files.read_arrays, files.read_csv])
+def test_pipes_and_devices_are_not_read(tmp_path, read):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    for name in ("pipe", "zeros"):
+        with pytest.raises(UserError, match=f"{name} is not a file"):
+            read(tmp_path / name)
+
+
+def test_lines_of_json_come_back(tmp_path):
+    path = tmp_path / "some.jsonl"
+    path.write_text('{"a": 1}\n\n[2.5]\n')
+    assert files.read_json_lines(path) == [{"a": 1}, [2.5]]
+    path.write_text('{"a": 1}\n{"a": NaN}\n')
+    with refused(path):
+        files.read_json_lines(path)
 
 
 def test_values_that_json_cannot_hold_leave_the_old_file(tmp_path):
@@ -163,7 +284,7 @@ def test_files_without_an_array_are_refused_by_name(tmp_path, make):
         (b"[1, -Infinity]", "-Infinity is no finite number"),
         (b"[1e999]", "1e999 is no finite number"),
         (100_000 * b"[", "nested too deeply"),
-        (b"[" + 5000 * b"1" + b"]", "5000 digits"),
+        (b"[" + 5000 * b"1" + b"]", "no number of a sensible size"),
     ],
     ids=["empty", "half", "binary", "quotes", "nan", "infinite", "huge", "deep", "digits"],
 )

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import from_json, to_json
+from vigor.basics.serialisation import from_json, is_plain, to_json
 from vigor.runs.methods import METHODS
 
 
@@ -84,6 +84,15 @@ def test_what_does_not_fit_is_named_in_one_sentence(value, said):
     with pytest.raises(UserError) as error:
         from_json(Cart, whole)
     assert str(error.value) == said
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\u202eabc", "\0", "\ud800", "\u2028", "\x9b2J"])
+def test_texts_that_a_terminal_obeys_or_that_are_two_lines_are_refused(name):
+    assert not is_plain(name)
+    with pytest.raises(UserError, match="it has characters that cannot be shown"):
+        from_json(Wheel, {"names": [name]})
+    for other in ("größe", "関節", "a b", ""):
+        assert is_plain(other)
 
 
 def test_no_more_than_three_reasons_are_given():

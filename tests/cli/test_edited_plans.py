@@ -8,6 +8,7 @@ import pytest
 from helpers import refused
 from planned import planar
 from vigor.cli import main as cli
+from vigor.planning import plan_files
 
 
 @pytest.fixture
@@ -50,9 +51,31 @@ def test_an_edited_plan_is_not_exported(plan, tmp_path, capsys, change, said):
     read = json.loads(plan.read_text())
     change(read)
     plan.write_text(json.dumps(read))
+    assert "something in it was changed" in refused(capsys, "export", plan, "--format", "csv") or "NaN" in said
+    plan.write_text(json.dumps(resealed(read)))  # By somebody who knows how.
     for kind in ("csv", "ros2", "mcap"):
         assert said in refused(capsys, "export", plan, "--format", kind)
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
+
+
+def resealed(read: dict) -> dict:
+    """A plan with the digest that belongs to it."""
+    return plan_files.sealed({name: part for name, part in read.items() if name not in ("format", "version", "digest")})
+
+
+def test_a_weight_that_was_changed_is_noticed(plan, capsys):
+    read = json.loads(plan.read_text())
+    read["contexts"][0]["solutions"][0]["movement"][0] += 1e-9
+    plan.write_text(json.dumps(read))
+    said = refused(capsys, "export", plan, "--format", "csv")
+    assert said == f"vigor: {plan} is not as `vigor plan` wrote it: something in it was changed; plan again"
+
+
+def test_a_plan_of_another_version_says_so(plan, capsys):
+    read = json.loads(plan.read_text()) | {"program": "0.0.1"}
+    plan.write_text(json.dumps(resealed(read)))
+    cli.main(["export", str(plan), "--format", "csv"])
+    assert f"{plan} was written by vigor 0.0.1" in capsys.readouterr().err
 
 
 def test_a_plan_is_exported_as_it_is(plan, tmp_path, capsys):

@@ -1,7 +1,7 @@
 """`vigor export`: files beside the plan, limits of another robot, and what is refused or warned of."""
 
-import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,9 +116,10 @@ def test_what_is_no_plan_is_refused(tmp_path, capsys):
 def test_what_is_predicted_to_fail_is_exported_with_a_warning(plan, tmp_path, capsys):
     cli.main(["export", str(plan), "--format", "csv"])
     assert capsys.readouterr().err == ""
-    read = json.loads(plan.read_text())
-    read["contexts"][0]["solutions"][0]["solves"] = False
-    plan.write_text(json.dumps(read))
+    plans = Plans.load(plan)
+    best, *others = plans[0].solutions
+    failing = replace(plans[0], solutions=(replace(best, solves=False), *others))
+    replace(plans, plans=(failing, *plans.plans[1:])).save(plan)
     cli.main(["export", str(plan), "--format", "csv", "--out", "again.csv"])
     assert "this movement is predicted to fail" in capsys.readouterr().err
     assert (tmp_path / "again.csv").read_text() == (tmp_path / "held_1_1.csv").read_text()

@@ -11,6 +11,7 @@ import pytest
 from helpers import EXAMPLE, refused
 from planned import planar
 from vigor.cli import main as cli
+from vigor.planning import plan_files
 from vigor.runs import run
 from vigor.tasks import load_task, trust
 
@@ -49,8 +50,11 @@ class Foreign:
     def refer(self, reference: str) -> None:
         """Let run and plan refer to the task in this place, with the digest of the file as it is."""
         known = {"task": reference, "task_digest": trust.digest(self.file)}
-        for path in (self.folder / "run" / run.CONFIG, self.folder / "run" / "plans" / "1.json"):
-            path.write_text(json.dumps(json.loads(path.read_text()) | known))
+        config, plan = self.folder / "run" / run.CONFIG, self.folder / "run" / "plans" / "1.json"
+        config.write_text(json.dumps(json.loads(config.read_text()) | known))
+        content = json.loads(plan.read_text()) | known
+        bare = {name: part for name, part in content.items() if name not in ("format", "version", "digest")}
+        plan.write_text(json.dumps(plan_files.sealed(bare)))
         unfinished = self.folder / "unfinished"
         shutil.copytree(self.folder / "run", unfinished)
         (unfinished / run.RESULT).unlink()

@@ -116,6 +116,7 @@ def fails(error):
         (KeyboardInterrupt(), 130, "vigor: stopped\n"),
         (MemoryError(), 2, "vigor: there is not enough memory; lower --chunk, --samples"),
         (RuntimeError("RESOURCE_EXHAUSTED: out of memory"), 2, "vigor: there is not enough memory"),
+        (RuntimeError("INTERNAL: Out of memory allocating 1 bytes"), 2, "vigor: there is not enough memory"),
         (
             PermissionError(13, "Permission denied", "/root/run"),
             2,
@@ -130,6 +131,13 @@ def test_what_goes_wrong_has_a_code_and_a_sentence(monkeypatch, capsys, error, c
     assert (found, out) == (code, "")
     assert err.startswith(said)
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["a\nb", "\x1b[2J", "\0", "\udcff"])
+def test_words_that_a_terminal_obeys_are_refused(capsys, word):
+    found, _, err = ended(capsys, "report", word)
+    assert found == 2
+    assert err == f"vigor: {word!r} has characters that cannot be shown; write it without them\n"
 
 
 def test_mistakes_of_the_program_are_not_hidden(monkeypatch):

@@ -86,7 +86,7 @@ def test_keeps_its_own_copy():
 
 # Files
 
-finite = st.floats(-1e300, 1e300)
+finite = st.floats(-1e6, 1e6)
 
 
 @st.composite
@@ -94,12 +94,12 @@ def sets(draw: st.DrawFn) -> Demonstrations:
     contexts, count, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(1, 3))
     lengths = draw(st.lists(st.integers(2, 5), min_size=count, max_size=count))
     return Demonstrations(
-        draw(st.text(st.characters(exclude_categories=["Cs"]))),
+        draw(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))),
         draw(arrays(np.float64, (contexts, 2), elements=finite)),
         draw(arrays(np.int64, count, elements=st.integers(0, contexts - 1))),
         draw(arrays(np.float64, (count, 3), elements=finite)),
         draw(st.none() | st.tuples(*(arrays(np.float64, (length, columns), elements=finite) for length in lengths))),
-        draw(st.text(st.characters(exclude_categories=["Cs"]))),
+        draw(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))),
     )
 
 
@@ -164,8 +164,10 @@ def refusal(folder: Path, task: Task | None = POINT) -> str:
         ("[]", "does not describe demonstrations"),
         ({"format": "other"}, "does not describe demonstrations"),
         ({"version": 2}, "has version 2"),
-        ({"task": 3}, "must name the task"),
-        ({"source": None}, "must name the task and the source"),
+        ({"task": 3}, "task must be a text"),
+        ({"source": None}, "source must be a text"),
+        ({"source": "\x1b[2J"}, "source: it has characters that cannot be shown"),
+        ({"contexts": "4"}, "contexts must be a whole number"),
         ({"demonstrations": 4}, "does not belong"),
     ],
 )
@@ -181,18 +183,21 @@ def test_refuses_a_wrong_header(tmp_path: Path, header: str | dict[str, object],
     [
         ({"weights": None}, "lacks weights"),
         ({"weights": np.zeros((3, 7))}, "7 numbers where point has 8"),
-        ({"weights": np.full((3, 8), np.nan)}, "weights must be finite"),
+        ({"weights": np.full((3, 8), np.nan)}, "weights must be from -1e+09 to 1e+09"),
         ({"weights": np.array([[None] * 8] * 3)}, "without pickled objects"),
         ({"contexts": np.zeros((4, 3))}, "3 numbers where point has 2"),
         ({"contexts": np.full((4, 2), -1e30)}, "contexts must be from -1e+06 to 1e+06"),
         ({"context_of": np.array([0, 1, 9])}, "contexts 0 to 3"),
-        ({"context_of": np.array([0.0, 1.0, 1.0])}, "must hold integers"),
-        ({"lengths": None}, "positive integers"),
+        ({"context_of": np.array([0.0, 1.0, 1.0])}, "must be integers [demonstration]"),
+        ({"lengths": None}, "it lacks lengths"),
         ({"lengths": np.array([5, 2, 8])}, "add up to 15 for 16"),
-        ({"lengths": np.array([18, -2, 0])}, "positive integers"),
+        ({"lengths": np.array([18, -2, 0])}, "lengths must be from 1"),
         ({"samples": np.zeros((16, 3))}, "3 columns where point moves 2"),
-        ({"samples": np.zeros(16)}, "samples must have 2 axes"),
-        ({"samples": None}, "does not belong"),
+        ({"samples": np.zeros(16)}, "samples must be real numbers [sample, dimension]"),
+        ({"samples": None}, "unknown arrays: lengths"),
+        ({"samples": None, "lengths": None}, "does not belong"),
+        ({"weights": np.full((3, 8), 1e18)}, "weights must be from"),
+        ({"weights": np.zeros((3, 8), complex)}, "must be real numbers"),
     ],
 )
 def test_refuses_wrong_arrays(tmp_path: Path, changes: dict[str, np.ndarray | None], says: str):

@@ -1,5 +1,7 @@
 """Evaluation against hand-made policies whose success and solutions are known."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
+from vigor.basics.errors import OutOfRange
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.learning.mixture import Mixture
@@ -54,6 +57,33 @@ def test_success_distance_and_ranking_of_known_components():
         assert part["success_components"] == [1, 0]
         assert part["distance_best"] < 0.05
         assert len(part["contexts"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda task, made: (task, with_means(made, np.nan)), "the movements of context 2 are not finite"),
+        (lambda task, made: (task, with_means(made, np.inf)), "the movements of context 2 are not finite"),
+        (lambda task, made: (judged_badly(task), made), "the distances of context 1 are not finite"),
+    ],
+)
+def test_what_has_diverged_is_one_sentence_that_names_the_context(change, said):
+    """Whatever overflows first; the comparison of solutions would raise an error of its own."""
+    task = end_at()
+    task, made = change(task, policies(task, [[(0, 0), (1, 1)], [(2, 0), (0, 0)]], spread=1e-4))
+    with pytest.raises(OutOfRange, match=said):
+        evaluation.evaluate(task, made, samples=2)
+
+
+def with_means(made: Policies, value: float) -> Policies:
+    means = np.array(made.mixtures.means)
+    means[1] = value
+    return replace(made, mixtures=made.mixtures._replace(means=means))
+
+
+def judged_badly(task: Task) -> Task:
+    far = Judge(simulate=lambda joints, contexts: np.full(len(joints), np.inf), success_distance=0.1, distinct=0.5)
+    return replace(task, judge=far)
 
 
 def test_success_of_a_wide_component_is_its_probability():

@@ -61,6 +61,13 @@ WRONG = {
     "other components": with_value("log_weights", np.zeros((CONTEXTS, COMPONENTS + 1))),
     "other roots": with_value("roots", np.zeros((CONTEXTS, COMPONENTS, DIMENSION, DIMENSION + 1))),
     "no number": with_value("means", np.full((CONTEXTS, COMPONENTS, DIMENSION), np.nan)),
+    "complex means": with_value("means", np.zeros((CONTEXTS, COMPONENTS, DIMENSION), complex)),
+    "huge means": with_value("means", np.full((CONTEXTS, COMPONENTS, DIMENSION), 1e18)),
+    "far contexts": with_value("contexts", np.full((CONTEXTS, 2), 1e30)),
+    "weights of 3": with_value("log_weights", np.zeros((CONTEXTS, COMPONENTS))),
+    "no weights": with_value("log_weights", np.full((CONTEXTS, COMPONENTS), np.nan)),
+    "another array": with_value("more", np.zeros(3)),
+    "negative trainings": with_value("training", np.array(-1)),
     "means as text": with_value("means", np.full((CONTEXTS, COMPONENTS, DIMENSION), "x")),
 }
 

@@ -2,14 +2,18 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import standins
 from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of
+from vigor.experiments import workers
 from vigor.experiments.cell import row
 from vigor.experiments.store import Claims, Store, is_benchmark
 
@@ -65,11 +69,11 @@ def test_the_table_has_every_number_and_setting(store):
 
 def test_a_setting_that_is_called_contexts_is_in_the_table(store):
     row = finished(standins.cells(1)[0])
-    row["setup"]["settings"]["contexts"] = "training"
+    row["setup"]["contexts"] = "training"
     store.add(row)
     store.write_table()
     with (store.folder / "results.csv").open() as file:
-        assert next(csv.DictReader(file))["setup.settings.contexts"] == "training"
+        assert next(csv.DictReader(file))["setup.contexts"] == "training"
 
 
 def test_a_claim_keeps_other_processes_out_until_it_is_dropped_or_its_process_is_killed(store):
@@ -109,3 +113,60 @@ def test_other_folders_and_damaged_rows_are_one_sentence(tmp_path, store):
         path.write_text(text)
         with pytest.raises(UserError, match=f"{cell.id}.json is not a"):
             store.rows()
+
+
+def damaged(change):
+    """A row after a change."""
+
+    def write(folder):
+        (path,) = (folder / "cells").glob("*.json")
+        read = json.loads(path.read_text())
+        change(read)
+        path.write_text(json.dumps(read))
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row.update(setup={}), "setup.task is missing"),
+        (lambda row: row.update(setup=[]), "setup must be an object"),
+        (lambda row: row.update(test=None), "test must be an object"),
+        (lambda row: row.update(test={}), "it has no test contexts"),
+        (lambda row: row.pop("seconds"), "seconds is missing"),
+        (lambda row: row.update(together=0), "it cannot have taken so long"),
+        (lambda row: row.update(seconds=-1), "it cannot have taken so long"),
+        (lambda row: row["test"].pop("versatility"), "versatility is missing"),
+        (lambda row: row["test"].update(success_best=7), "success_best must be from 0 to 1"),
+        (lambda row: row["test"].update(success_components=[1.0]), "of different numbers of components"),
+        (lambda row: row["setup"].update(settings={}), "its settings are not those of this version"),
+        (lambda row: row.update(varied="colour"), "it has no setting 'colour'"),
+        (lambda row: row.update(machine="\x1b[2J"), "characters that cannot be shown"),
+    ],
+)
+def test_a_row_that_is_wrong_is_one_sentence(tmp_path, change, said):
+    store = Store(tmp_path)
+    store.begin()
+    (cell,) = standins.cells(1)
+    store.add(row(cell, standins.found(cell) | {"seconds": 1.0, "together": 1}))
+    assert len(store.rows()) == 1
+    damaged(change)(tmp_path)
+    with pytest.raises(UserError, match=re.escape(said)) as error:
+        store.rows()
+    assert "\n" not in str(error.value)
+    assert str(error.value).endswith("; delete it and start the benchmark again")
+
+
+def test_a_cell_that_a_worker_still_computes_is_waited_for_and_not_computed_again(tmp_path):
+    """Its benchmark may be gone: the row is there all the same."""
+    Store(tmp_path).begin()
+    (cell,) = standins.cells(1)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(workers.work, standins.sleeping(0.3), tmp_path, "cpu", [cell])
+        while not list(tmp_path.glob("ran-*")):
+            time.sleep(0.01)
+        second = workers.work(standins.sleeping(0), tmp_path, "cpu", [cell])
+    assert standins.times_run(tmp_path) == {0: 1}
+    assert second == Store(tmp_path).rows() == json.loads(json.dumps(first.result()))
+    assert not list((tmp_path / "working").iterdir())

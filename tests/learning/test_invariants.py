@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vigor.basics.contents import check
 from vigor.learning import invariants
 from vigor.learning.invariants import LARGEST, NARROWEST, STRENGTH, TAIL
 
@@ -101,8 +102,9 @@ def test_units_and_zeros_of_descriptors_change_nothing(units, zeros):
 def test_nothing_makes_them_infinite(change):
     described = change(movements(np.random.default_rng(0)))
     found = learn(described)
-    shapes = {name: np.shape(value) for name, value in found._asdict().items()}
-    assert shapes == invariants.shapes(len(OWNERS), described.shape[-1])
+    features = described.shape[-1]
+    arrays = {name: np.asarray(value) for name, value in found._asdict().items()}
+    check(invariants.CONTENTS, arrays, feature=features, statistic=2 * features, demonstration=len(OWNERS))
     own = jnp.asarray(described[0], jnp.float32)
     slopes = jax.grad(lambda x: jnp.sum(invariants.log_density(found, x)))(own)
     for values in (*found, invariants.seen(found, own), invariants.predicted_success(found, own), slopes):

@@ -229,8 +229,8 @@ def test_a_run_killed_after_its_last_step_ends_with_the_same_result(trained, tmp
 def test_a_run_killed_before_it_began_is_started_again_by_the_same_command(alone, tmp_path):
     folder = copy_of(alone, tmp_path / "run", run.DEMONSTRATIONS)
     (folder / "task.py").write_text("")
-    (folder / ".config.json.ab_cd1e2.json").write_text("half")
-    (folder / "demonstrations" / ".demonstrations.npz.ab_cd1e2.npz").write_text("half")
+    (folder / ".config.json.ab12cd34.vigor-part.json").write_text("half")
+    (folder / "demonstrations" / ".demonstrations.npz.ab12cd34.vigor-part.npz").write_text("half")
     (folder / run.LOCK).touch()
     with pytest.raises(Enough):
         train(folder, stop_at_once)
@@ -266,12 +266,14 @@ def test_two_processes_do_not_train_in_one_folder(alone, tmp_path):
 
 def test_files_of_the_user_in_a_run_stay(alone, tmp_path):
     folder = copy_of(alone, tmp_path / "run", run.CONFIG)
-    (folder / ".gitignore").write_text("*")
+    own = (".gitignore", ".env.backup01", ".ssh.identity", ".notes.markdown")
+    for name in own:
+        (folder / name).write_text("*")
     (folder / ".ipynb_checkpoints").mkdir()
-    half = folder / ".metrics.jsonl.ab_cd1e2.jsonl"
+    half = folder / ".metrics.jsonl.ab12cd34.vigor-part.jsonl"
     half.write_text("half")
     with run._alone(folder):
-        assert (folder / ".gitignore").exists()
+        assert all((folder / name).exists() for name in own)
         assert (folder / ".ipynb_checkpoints").exists()
         assert not half.exists()
 
@@ -312,7 +314,7 @@ def test_progress_is_reported_from_the_first_moment_with_the_last_figures(tmp_pa
 
 def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(tmp_path):
     nowhere = judged_by(lambda joints, contexts: np.full(len(joints), np.nan))
-    with pytest.raises(UserError, match="diverged by iteration 10; lower --learning-rate"):
+    with pytest.raises(UserError, match=r"diverged by iteration 10: the distances of context 1 are not finite; lower"):
         train(tmp_path / "run", task=nowhere)
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
 
@@ -348,7 +350,7 @@ def test_a_damaged_folder_is_one_sentence(alone, tmp_path, damage, said):
 def test_a_damaged_result_is_one_sentence(alone, tmp_path, text):
     folder = copy_of(alone, tmp_path / "run", *BEGUN)
     (folder / "result.json").write_text(text)
-    with pytest.raises(UserError, match=r"result\.json is damaged; delete it and finish the run with --resume"):
+    with pytest.raises(UserError, match=r"result\.json is damaged: .*; delete it and finish the run with --resume"):
         run.resume(folder, task=POINT)
 
 

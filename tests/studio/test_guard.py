@@ -7,29 +7,40 @@ import pytest
 from vigor.basics.errors import UserError
 from vigor.studio import guard
 
+TOKEN = {"Cookie": "vigor_studio=secret"}
+LOCAL, OPEN = guard.Guard("secret", local=True), guard.Guard("secret", local=False)
+
 
 def test_a_page_from_elsewhere_is_refused():
-    local = guard.Guard(None)
-    assert local.refuses("/", {"Host": "127.0.0.1:8080"}) is None
-    assert local.refuses("/", {"Host": "localhost:8080", "Origin": "http://localhost:8080"}) is None
-    assert local.refuses("/", {"Host": "[::1]:8080"}) is None
-    assert local.refuses("/", {"Host": "127.0.0.1:8080", "Origin": "http://evil.example"})
-    assert local.refuses("/", {"Host": "127.0.0.1:8080", "Origin": "null"})
-    assert local.refuses("/", {"Host": "evil.example:8080"})
-    assert local.refuses("/", {})
+    assert LOCAL.refuses("/", TOKEN | {"Host": "127.0.0.1:8080"}) is None
+    assert LOCAL.refuses("/", TOKEN | {"Host": "localhost:8080", "Origin": "http://localhost:8080"}) is None
+    assert LOCAL.refuses("/", TOKEN | {"Host": "[::1]:8080"}) is None
+    assert LOCAL.refuses("/", TOKEN | {"Host": "127.0.0.1:8080", "Origin": "http://evil.example"})
+    assert LOCAL.refuses("/", TOKEN | {"Host": "127.0.0.1:8080", "Origin": "null"})
+    assert LOCAL.refuses("/", TOKEN | {"Host": "evil.example:8080"})
+    assert LOCAL.refuses("/", TOKEN)
 
 
-def test_a_network_needs_the_token():
-    assert guard.guard_for("127.0.0.1").token is None
-    open_ = guard.guard_for("0.0.0.0")
-    host = {"Host": "10.0.0.5:8080"}
-    assert open_.refuses("/", host)
-    assert open_.refuses("/?token=", host)
-    assert open_.refuses("/?token=wrong", host | {"Cookie": f"{guard.COOKIE}=wrong; ]["})
-    assert open_.refuses(f"/?token={open_.token}", host) is None
-    assert open_.refuses("/", host | {"Cookie": f"{guard.COOKIE}={open_.token}"}) is None
-    assert open_.refuses("/", host | {"Cookie": f"{guard.COOKIE}={open_.token}", "Origin": "http://evil.example"})
-    assert open_.refuses("/?token=ä", host)
+@pytest.mark.parametrize("name", ["Host", "Origin", "Cookie"])
+@pytest.mark.parametrize("value", ["[", "http://[", "[::1", "\udcff", "a" * 10**5, "//@:", "\x00"])
+def test_malformed_headers_are_refused_and_no_error(name, value):
+    headers = {"Host": "127.0.0.1:8080", name: value}
+    assert LOCAL.refuses("/", headers)
+    assert OPEN.refuses("/", headers)
+    assert LOCAL.refuses("//[?token=secret", {"Host": "127.0.0.1:8080"}) == "this request is malformed"
+
+
+@pytest.mark.parametrize("where", [("127.0.0.1", "127.0.0.1:8080"), ("0.0.0.0", "10.0.0.5:8080")])
+def test_everybody_needs_the_token_also_on_this_machine(where):
+    watchman, host = guard.guard_for(where[0], 8080), {"Host": where[1]}
+    assert watchman.token != guard.guard_for(where[0], 8080).token
+    assert watchman.refuses("/", host)
+    assert watchman.refuses("/?token=", host)
+    assert watchman.refuses("/?token=wrong", host | {"Cookie": f"{watchman.cookie}=wrong; ]["})
+    assert watchman.refuses(f"/?token={watchman.token}", host) is None
+    assert watchman.refuses("/", host | {"Cookie": f"{watchman.cookie}={watchman.token}"}) is None
+    assert watchman.refuses("/", host | {"Cookie": f"vigor_studio_8081={watchman.token}"})
+    assert watchman.refuses("/?token=ä", host)
 
 
 def test_a_port_that_is_taken_or_impossible_is_one_sentence():

@@ -242,7 +242,9 @@ def test_junk_and_strangers_change_nothing(browser, tmp_path):
             pass
         with urllib.request.urlopen(f"{address}/?token={token}") as answer:
             cookie = answer.headers["Set-Cookie"].partition(";")[0]
-        assert cookie == f"{guard.COOKIE}={token}"
+            assert {name: answer.headers[name] for name in guard.HEADERS} == guard.HEADERS
+        assert cookie.startswith("vigor_studio_")
+        assert cookie.endswith(f"={token}")
         before = sorted(tmp_path.rglob("*"))
         for message in JUNK:
             with connect(web, subprotocols=[protocol], additional_headers={"Cookie": cookie}, max_size=None) as socket:

@@ -7,7 +7,7 @@ appendix B.2); or by a component drawn anew in every step.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -18,7 +18,10 @@ import numpy as np
 from vigor.baselines import mixture_network, stepwise
 from vigor.baselines.mixture_network import Activation, Gaussians
 from vigor.baselines.stepwise import Episode, View
-from vigor.basics.errors import UserError, check_choices
+from vigor.basics.contents import Contents, Numbers
+from vigor.basics.errors import UserError
+from vigor.basics.files import parse_json
+from vigor.basics.serialisation import from_json, to_json
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -127,7 +130,7 @@ def fits(task: Task, actor: Actor) -> bool:
     context = jax.ShapeDtypeStruct((task.context_dimension,), jnp.float32)
     try:
         made = jax.eval_shape(lambda context: move(task, actor, context, 0, jax.random.key(0), 1.0), context)
-    except (TypeError, ValueError, UserError):
+    except Exception:  # Whatever a network of other shapes makes of them.
         return False
     return made.shape == (task.promp.steps, task.promp.dimensions)
 
@@ -135,25 +138,50 @@ def fits(task: Task, actor: Actor) -> bool:
 # Files
 
 
+SETTINGS = "settings"
+"""Name of the array that holds an actor's settings, as JSON."""
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """All of an actor but its arrays."""
+
+    view: View
+    components: int
+    train_weights: bool
+    hold_component: bool
+    activation: Activation
+
+
+def contents(arrays: Mapping[str, np.ndarray]) -> Contents:
+    """Description of an actor's arrays, for as many layers as there are."""
+    described: dict[str, Numbers] = {}
+    for i in range(sum(name.startswith("weight") for name in arrays)):
+        described |= {f"weight{i}": Numbers((f"in {i}", f"in {i + 1}")), f"bias{i}": Numbers((f"in {i + 1}",))}
+    for part, axis in (("seen", "feature"), ("acted", "dimension")):
+        described |= {f"{part}_mean": Numbers((axis,)), f"{part}_deviation": Numbers((axis,), 1e-6)}
+    return described
+
+
 def to_arrays(actor: Actor) -> dict[str, np.ndarray]:
     """An actor as arrays by name, its settings as JSON."""
-    settings = {name: getattr(actor, name) for name in _SETTINGS} | {"view": asdict(actor.view)}
+    settings = to_json(_Settings(**{name: getattr(actor, name) for name in _SETTINGS}))
     layers = [*actor.parameters["layers"], actor.parameters["output"]]
     named = {f"{part}{i}": layer[part] for i, layer in enumerate(layers) for part in ("weight", "bias")}
     named |= actor.units._asdict()
-    return {"settings": np.asarray(json.dumps(settings)), **{name: np.asarray(value) for name, value in named.items()}}
+    return {SETTINGS: np.asarray(json.dumps(settings)), **{name: np.asarray(value) for name, value in named.items()}}
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> Actor:
-    """The actor that `to_arrays` was given."""
-    try:
-        settings = json.loads(str(arrays["settings"]))
-        depth = sum(name.startswith("weight") for name in arrays)
-        layers = [{part: jnp.asarray(arrays[f"{part}{i}"]) for part in ("weight", "bias")} for i in range(depth)]
-        parameters = {"layers": layers[:-1], "output": layers[-1]}
-        known = Units(*(jnp.asarray(arrays[name]) for name in Units._fields))
-        actor = Actor(parameters, known, **settings | {"view": View(**settings["view"])})
-        check_choices(actor)
-        return actor
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise UserError(f"the actor is damaged ({error})") from None
+    """The actor that `to_arrays` was given; the arrays are as `contents` describes them."""
+    text = arrays[SETTINGS]
+    if text.dtype.kind != "U" or text.shape != ():
+        raise UserError("the settings of the actor must be a text")
+    settings = from_json(_Settings, parse_json(str(text)))
+    depth = sum(name.startswith("weight") for name in arrays)
+    layers = [{part: jnp.asarray(arrays[f"{part}{i}"]) for part in ("weight", "bias")} for i in range(depth)]
+    if not layers:
+        raise UserError("the actor has no layers")
+    known = Units(*(jnp.asarray(arrays[name]) for name in Units._fields))
+    parts = {name: getattr(settings, name) for name in _SETTINGS}
+    return Actor({"layers": layers[:-1], "output": layers[-1]}, known, **parts)

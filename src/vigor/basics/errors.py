@@ -10,6 +10,10 @@ class UserError(Exception):
     """Bad input: the message names the thing and the remedy. The command line prints it and exits with code 2."""
 
 
+class OutOfRange(UserError):
+    """Numbers that are not finite, or beyond what can be computed with: in a file, or where training has diverged."""
+
+
 class Notice(UserWarning):
     """Something that is done otherwise than the user may think, said in one sentence; nothing is wrong."""
 

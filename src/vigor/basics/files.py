@@ -4,10 +4,12 @@ import json
 import math
 import os
 import re
-import tempfile
+import secrets
+import time
 import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -20,35 +22,59 @@ from vigor.basics.errors import UserError
 def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: a reader never sees half a file.
 
-    new: raise FileExistsError if there is such a file already, even one that was made at the same moment.
+    new: raise FileExistsError if there is such a file already, even one that was made at the same moment. File and
+    folder are synced, so that not even a power cut loses what is there when this returns. An OSError names `path`.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{MARK}{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path.parent, FORGOTTEN)
+        temporary.touch(exist_ok=False)  # With the permissions that the user's umask leaves.
         write(temporary)
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o644)
+        _sync(temporary)
         if new:
             os.link(temporary, path)
         else:
             temporary.replace(path)
+        _sync(path.parent)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # What came before matters more.
+            temporary.unlink()
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what `write_whole` left in a folder when its process was killed, and nothing else."""
-    for path in folder.glob(".*"):
-        if is_leftover(path):
-            path.unlink()
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+MARK = ".vigor-part"
+"""Mark in the names of files that are being written."""
+FORGOTTEN = 3600.0
+"""Seconds after which nobody goes on with a file that is being written."""
+
+
+def remove_leftovers(folder: Path, older: float = 0.0) -> None:
+    """Remove what `write_whole` left in a folder when its process was killed, so many seconds ago; nothing else."""
+    for path in folder.glob(f".*{MARK}*"):
+        with suppress(FileNotFoundError, PermissionError):
+            if is_leftover(path) and time.time() - path.lstat().st_mtime >= older:
+                path.unlink()
 
 
 def is_leftover(path: Path) -> bool:
     """Whether a file is what `write_whole` leaves when its process is killed."""
-    return bool(re.fullmatch(r"\..+\.\w{8}(\.\w+)?", path.name)) and path.is_file()
+    return bool(_LEFTOVER.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
+
+
+_LEFTOVER = re.compile(rf"\..+\.[0-9a-f]{{8}}{re.escape(MARK)}(\.[^.]+)?", re.DOTALL)
 
 
 def write_text(path: Path, text: str, new: bool = False) -> None:
@@ -70,7 +96,9 @@ def write_json(path: Path, value: Any, new: bool = False) -> None:
 
 
 LARGEST = 2**30
-"""Most bytes of a file that is read into memory, and of what a compressed one unpacks to."""
+"""Most bytes of a file that is read into memory."""
+UNPACKED = LARGEST // 2
+"""Most bytes that a compressed file unpacks to."""
 MOST = 5 * 10**7
 """Most numbers of a recording or a table that are read: 400 MB."""
 
@@ -90,13 +118,37 @@ def check_size(path: Path, size: int, largest: int) -> None:
 
 def read_json(path: Path) -> Any:
     """Value of a JSON file whose numbers are all finite."""
-    check_plain(path)
+    return _parsed(path, _text(path))
+
+
+def read_json_lines(path: Path) -> list[Any]:
+    """Values of a file with a line of JSON each."""
+    return [_parsed(path, line) for line in _text(path).split("\n") if line.strip()]
+
+
+def _text(path: Path) -> str:
+    check_plain(path, LARGEST // 4)
     try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_float=_finite, parse_constant=_finite)
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is not a readable JSON file: {error}") from None
+
+
+def _parsed(path: Path, text: str) -> Any:
+    try:
+        return parse_json(text)
+    except UserError as error:
+        raise UserError(f"{path} is not a readable JSON file: {error}") from None
+
+
+def parse_json(text: str) -> Any:
+    """Value of a JSON text whose numbers are all finite."""
+    try:
+        return json.loads(text, parse_float=_finite, parse_constant=_finite, parse_int=_whole)
     except RecursionError:
-        raise UserError(f"{path} is not a readable JSON file: it is nested too deeply") from None
-    except (OSError, ValueError) as error:  # The latter also for what is not UTF-8, and for integers of 5,000 digits.
-        raise UserError(f"{path} is not a readable JSON file: {str(error).partition(';')[0]}") from None
+        raise UserError("it is nested too deeply") from None
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 def _finite(digits: str) -> float:
@@ -105,6 +157,13 @@ def _finite(digits: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{digits[:20]} is no finite number")
     return value
+
+
+def _whole(digits: str) -> int:
+    """Whole number of a JSON file, of a size that other types of numbers can hold."""
+    if len(digits) > 20:
+        raise ValueError(f"{digits[:20]}... is no number of a sensible size")
+    return int(digits)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -203,15 +262,35 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                check_size(path, sum(item.file_size for item in archive.infolist()), LARGEST)
+                check_size(path, sum(item.file_size for item in archive.infolist()), UNPACKED)
+                return {item.filename.removesuffix(".npy"): _entry(archive, item) for item in archive.infolist()}
         with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            arrays = loaded if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
-            if isinstance(arrays, dict) and not all(isinstance(array, np.ndarray) for array in arrays.values()):
-                raise TypeError("it holds something other than arrays")
-            return arrays
+            return _array(file, path.stat().st_size)
     except UserError:
         raise
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
         reason = str(error).split(".")[0]
         raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None
+
+
+def _entry(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> np.ndarray:
+    """An array of an .npz."""
+    with archive.open(item) as file:
+        found = _array(file, item.file_size)
+        file.read()  # To the end, where its checksum is compared.
+        return found
+
+
+def _array(file: Any, size: int) -> np.ndarray:
+    """The array of an .npy of so many bytes, which must be as many as its header says: before they are read."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, by_column, kind = header(file)
+    if kind.hasobject:
+        raise TypeError("it holds objects")
+    need = math.prod(shape) * kind.itemsize
+    if not 0 <= need <= size or any(length < 0 for length in shape):
+        raise ValueError(f"an array of the shape {shape} is not in it")
+    # A bytearray, so that it can be written to.
+    array = np.frombuffer(bytearray(file.read(need)), kind) if need else np.zeros(0, kind)
+    return array.reshape(shape, order="F" if by_column else "C")

@@ -1,8 +1,10 @@
 """Dataclasses as JSON and back, strictly: nothing is guessed, and what does not fit is named in one sentence."""
 
-from typing import Any, Literal, TypeVar, get_args, get_origin
+import unicodedata
+from typing import Any, Literal, TypeVar, get_args, get_origin, is_typeddict
 
 import cattrs
+from cattrs.gen.typeddicts import make_dict_structure_fn as make_typed_dict_structure_fn
 
 from vigor.basics.errors import UserError
 
@@ -16,6 +18,24 @@ def _strict(kinds: tuple[type, ...]) -> Any:
         return kind(value)
 
     return structure
+
+
+def _text(value: Any, kind: type) -> str:
+    """A text that can be shown: a terminal obeys some characters, and a name that ends a line makes two rows of one."""
+    if type(value) is not str:
+        raise ValueError(kind)
+    if not is_plain(value):
+        raise UserError("it has characters that cannot be shown")
+    return value
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is one line of characters that can be shown."""
+    return text.isprintable() or not any(unicodedata.category(letter) in _UNSEEN for letter in text)
+
+
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that control what others look like, end lines, or are none."""
 
 
 def _strict_tuple(kind: Any, converter: cattrs.Converter) -> Any:
@@ -32,12 +52,17 @@ def _strict_tuple(kind: Any, converter: cattrs.Converter) -> Any:
 
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
-    for kind, allowed in {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.items():
+    for kind, allowed in {bool: (bool,), int: (int,), float: (int, float)}.items():
         converter.register_structure_hook(kind, _strict(allowed))
+    converter.register_structure_hook(str, _text)
     plain: Any = tuple
     is_tuple: Any = lambda kind: get_origin(kind) is plain  # noqa: E731
     factory: Any = _strict_tuple
     converter.register_structure_hook_factory(is_tuple, factory)
+    # Results may have more than is described.
+    converter.register_structure_hook_factory(
+        is_typeddict, lambda kind: make_typed_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=False)
+    )
     return converter
 
 

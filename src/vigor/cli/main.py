@@ -13,7 +13,9 @@ from typing import Annotated, Any, Union
 import tyro
 from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, subcommand
 
+from vigor.basics import device
 from vigor.basics.errors import Notice, UserError, near_misses
+from vigor.basics.serialisation import is_plain
 from vigor.basics.version import __version__
 from vigor.cli import benchmark, demos, evaluate, export, plan, report, robot, show, studio, suggest, train
 
@@ -39,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Other libraries' warnings are for programmers; what the user should know is said as a sentence.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", Notice)
+        warnings.filterwarnings("always", device.DAMAGED_ENTRY)
         warnings.showwarning = _notices()
         code = _guarded(words)
     if code:
@@ -50,6 +53,8 @@ def _notices() -> Callable[..., None]:
     said = set()
 
     def show(message: Warning | str, *rest: Any) -> None:
+        if device.mend_cache(str(message)):
+            return
         if str(message) not in said:
             said.add(str(message))
             _say(str(message))
@@ -63,20 +68,27 @@ def _guarded(words: list[str]) -> int:
         if words[:1] in (["--version"], ["-V"]):
             print(f"vigor {__version__}")
             return 0
+        for word in words:
+            if not is_plain(word):
+                raise UserError(f"{word!r} has characters that cannot be shown; write it without them")
         return parse(words)(words)
     except UserError as error:
         return _say(str(error))
     except KeyboardInterrupt:
         return _say("stopped", 130)
     except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and "RESOURCE_EXHAUSTED" not in str(error):
+        if not isinstance(error, MemoryError) and not _OUT_OF_MEMORY.search(str(error)):
             raise
         return _say("there is not enough memory; lower --chunk, --samples, --components or --test-contexts")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _say(f"{error.filename or 'a file'}: {error.strerror}; choose another place")
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}; choose another place")
+
+
+_OUT_OF_MEMORY = re.compile("RESOURCE_EXHAUSTED|out of memory|bad_alloc|failed to allocate", re.IGNORECASE)
+"""Words of XLA where memory does not suffice."""
 
 
 def _say(sentence: str, code: int = 2) -> int:

@@ -21,7 +21,7 @@ class Studio:
     port: int = 8080
     """Port of the page's address."""
     host: str = "127.0.0.1"
-    """Address to listen on. Any but a loopback address lets others on the network in who have the printed token."""
+    """Address to listen on. Any but a loopback address can be reached from the network; the printed token is needed."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.studio import app

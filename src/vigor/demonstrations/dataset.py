@@ -13,8 +13,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics import files
+from vigor.basics import contents, files
+from vigor.basics.contents import Contents, Numbers
 from vigor.basics.errors import UserError
+from vigor.basics.serialisation import from_json, is_plain, to_json
 from vigor.basics.settings import with_values
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import resample
@@ -44,6 +46,8 @@ class Demonstrations:
     """Source of the set, in words."""
 
     def __post_init__(self) -> None:
+        if not is_plain(self.task) or not is_plain(self.source):
+            raise UserError("the names of task and source must be one line of characters that can be shown")
         weights = numbers(self.weights, 2, "the weights")
         contexts, context_of = checked_contexts(self.contexts, self.context_of, len(weights))
         recordings = self.recordings
@@ -206,10 +210,40 @@ def replace(demonstrations: Demonstrations, folder: Path) -> None:
             old.unlink()
 
 
+CONTENTS: Contents = {
+    "contexts": Numbers(("context", "context number"), -LARGEST, LARGEST),
+    "context_of": Numbers(("demonstration",), 0, whole=True),
+    "weights": Numbers(("demonstration", "weight")),
+}
+"""Arrays of a set."""
+RECORDED: Contents = {
+    "samples": Numbers(("sample", "dimension")),
+    "lengths": Numbers(("demonstration",), 1, whole=True),
+}
+"""Further arrays of a set with recordings: all of them, one after the other, and how long each is."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """`demonstrations.json`."""
+
+    format: str
+    version: int
+    task: str
+    source: str
+    contexts: int
+    demonstrations: int
+    recordings: bool
+    arrays: str = ARRAYS
+    """Name of the file with the arrays."""
+
+
 def _write(demonstrations: Demonstrations, folder: Path, name: str) -> None:
+    arrays = _arrays(demonstrations)
+    contents.check(_described(arrays), arrays)
     try:
-        files.write_arrays(folder / name, _arrays(demonstrations))
-        files.write_json(folder / HEADER, _header(demonstrations) | ({} if name == ARRAYS else {"arrays": name}))
+        files.write_arrays(folder / name, arrays)
+        files.write_json(folder / HEADER, to_json(_header(demonstrations, name)))
     except OSError as error:
         raise UserError(f"{folder} cannot be written to ({error}); choose another --out") from None
 
@@ -229,45 +263,50 @@ def _arrays(demonstrations: Demonstrations) -> dict[str, np.ndarray]:
 
 def load(folder: Path, task: Task | None = None) -> Demonstrations:
     """Read a set, and check that it is one of the task's if a task is given."""
-    header = files.read_json(folder / HEADER)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    read = files.read_json(folder / HEADER)
+    if not isinstance(read, dict) or read.get("format") != FORMAT:
         raise UserError(f"{folder / HEADER} does not describe demonstrations; import them with `vigor demos import`")
-    if header.get("version") != VERSION:
-        raise UserError(f"{folder / HEADER} has version {header.get('version')}; this program reads version {VERSION}")
-    if not isinstance(header.get("task"), str) or not isinstance(header.get("source"), str):
-        raise UserError(f"{folder / HEADER} must name the task and the source of the demonstrations")
-    name = header.pop("arrays", ARRAYS)
-    if not isinstance(name, str) or Path(name).name != name or not name.endswith(".npz"):
-        raise UserError(f"{folder / HEADER} must name an .npz file beside it, not {name!r}")
-    path = folder / name
-    arrays = files.read_arrays(path)
-    missing = [name for name in ("contexts", "context_of", "weights") if name not in arrays]
-    if missing:
-        raise UserError(f"{path} lacks {' and '.join(missing)}; make the demonstrations again")
+    if read.get("version") != VERSION:
+        raise UserError(f"{folder / HEADER} has version {read.get('version')}; this program reads version {VERSION}")
     try:
-        recordings = cut(arrays["samples"], arrays.get("lengths")) if "samples" in arrays else None
+        header = from_json(Header, read)
+    except UserError as error:
+        raise UserError(f"{folder / HEADER} is damaged: {error}; make the demonstrations again") from None
+    if Path(header.arrays).name != header.arrays or not header.arrays.endswith(".npz"):
+        raise UserError(f"{folder / HEADER} must name an .npz file beside it, not {header.arrays!r}")
+    path = folder / header.arrays
+    arrays = files.read_arrays(path)
+    try:
+        contents.check(_described(arrays), arrays)
+        recordings = cut(arrays["samples"], arrays["lengths"]) if "samples" in arrays else None
         demonstrations = Demonstrations(
-            header["task"], arrays["contexts"], arrays["context_of"], arrays["weights"], recordings, header["source"]
+            header.task, arrays["contexts"], arrays["context_of"], arrays["weights"], recordings, header.source
         )
         if task is not None:
             check_fits(demonstrations, task)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    if header != _header(demonstrations):
+    if header != _header(demonstrations, header.arrays):
         raise UserError(f"{path} does not belong to the {HEADER} beside it; make the demonstrations again")
     return demonstrations
 
 
-def _header(demonstrations: Demonstrations) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "task": demonstrations.task,
-        "source": demonstrations.source,
-        "contexts": len(demonstrations.contexts),
-        "demonstrations": len(demonstrations.weights),
-        "recordings": demonstrations.recordings is not None,
-    }
+def _described(arrays: dict[str, np.ndarray]) -> Contents:
+    """Description of a set's arrays, with recordings or without."""
+    return CONTENTS if "samples" not in arrays else {**CONTENTS, **RECORDED}
+
+
+def _header(demonstrations: Demonstrations, arrays: str = ARRAYS) -> Header:
+    return Header(
+        FORMAT,
+        VERSION,
+        demonstrations.task,
+        demonstrations.source,
+        len(demonstrations.contexts),
+        len(demonstrations.weights),
+        demonstrations.recordings is not None,
+        arrays,
+    )
 
 
 def cut(samples: np.ndarray, lengths: np.ndarray | None) -> tuple[np.ndarray, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vigor.basics.errors import UserError
+from vigor.basics.errors import OutOfRange, UserError
 from vigor.evaluation.policies import Learned
 from vigor.learning import prediction
 from vigor.learning.invariants import Invariants
@@ -120,6 +120,8 @@ def _evaluate(
     """Weights, success, distance, predicted success [context, component] and versatility of a block of contexts."""
     rows = slice(first, first + _BLOCK)
     weights, means, joints = policies.movements(task, rows, samples, seed)
+    for values in (weights, means, joints):
+        _check_finite("movements", values, first)
     owner = np.repeat(policies.contexts[rows], weights.shape[1] * samples, axis=0).astype(np.float32)
     flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
     success = distance = predicted = None
@@ -127,14 +129,23 @@ def _evaluate(
     succeeded = np.ones(shape, bool)
     if common is not None:
         drawn = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+        _check_finite("descriptors", drawn, first)
         predicted, succeeded = drawn.mean(axis=-1), drawn >= 0.5
         distinct = prediction.distinct_of(task, common)
     if task.judged:
         distances = task.distances(flat, owner).reshape(shape)
+        _check_finite("distances", distances, first)
         succeeded = task.succeeds(distances)
         success, distance = succeeded.mean(axis=-1), distances.mean(axis=-1)
     versatility = [_versatility(distinct, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
     return weights, success, distance, predicted, versatility
+
+
+def _check_finite(what: str, values: np.ndarray, first: int) -> None:
+    """Refuse values [context, ...] of contexts from `first` on that are not finite."""
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not np.all(finite):
+        raise OutOfRange(f"the {what} of context {first + 1 + int(np.argmin(finite))} are not finite")
 
 
 def _best_and_mixture(name: str, rates: np.ndarray, weights: np.ndarray) -> dict[str, float]:

@@ -4,6 +4,7 @@
 movement-primitive weights, one for every context; `StepPolicies` are one actor for all contexts.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,8 +16,10 @@ import numpy as np
 
 from vigor.baselines import actors
 from vigor.baselines.actors import Actor
-from vigor.basics import files
-from vigor.basics.errors import UserError
+from vigor.basics import contents, files
+from vigor.basics.contents import Contents, Numbers
+from vigor.basics.errors import OutOfRange, UserError
+from vigor.demonstrations.dataset import LARGEST
 from vigor.learning import mixture
 from vigor.learning.mixture import Mixture
 from vigor.motion.promp import rollout
@@ -87,8 +90,6 @@ class Policies:
         shape = self.mixtures.means.shape
         if len(shape) != 3 or self.contexts.ndim != 2 or len(self.contexts) != shape[0]:
             raise UserError("policies need a mixture for every context")
-        if self.mixtures.log_weights.shape != shape[:2] or self.mixtures.roots.shape != (*shape, shape[2]):
-            raise UserError("policies need a weight, a mean and a square root of the covariance for every component")
         if not 0 <= self.training <= shape[0]:
             raise UserError("policies cannot have more training contexts than contexts")
 
@@ -110,7 +111,7 @@ class Policies:
 
     def save(self, path: Path) -> None:
         arrays = {name: np.asarray(value) for name, value in self.mixtures._asdict().items()}
-        files.write_arrays(path, {"contexts": self.contexts, "training": np.asarray(self.training), **arrays})
+        _write(path, {"contexts": self.contexts, "training": np.asarray(self.training), **arrays}, CONTENTS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,8 +144,9 @@ class StepPolicies:
         return Movements(*map(np.asarray, actors.movements(task, self.actor, contexts, keys, samples)))
 
     def save(self, path: Path) -> None:
+        arrays = actors.to_arrays(self.actor)
         known = {"contexts": self.contexts, "training": np.asarray(self.training)}
-        files.write_arrays(path, known | actors.to_arrays(self.actor))
+        _write(path, known | arrays, KNOWN | actors.contents(arrays))
 
 
 def _words(learned: Learned) -> str:
@@ -159,23 +161,43 @@ def of(contexts: np.ndarray, training: int, learned: Mixture | Actor) -> Learned
     return kind(contexts, training, learned)
 
 
+# Files
+
+KNOWN: dict[str, Numbers] = {
+    "contexts": Numbers(("context", "context number"), -LARGEST, LARGEST),
+    "training": Numbers((), 0, whole=True),
+}
+"""Arrays of all policies."""
+CONTENTS: Contents = KNOWN | {
+    "log_weights": Numbers(("context", "component"), -math.inf, 1e-3),
+    "means": Numbers(("context", "component", "weight")),
+    "roots": Numbers(("context", "component", "weight", "weight")),
+}
+"""Arrays of mixtures."""
+
+
+def _write(path: Path, arrays: dict[str, np.ndarray], described: Contents) -> None:
+    _check(arrays, described)
+    files.write_arrays(path, arrays)
+
+
+def _check(arrays: dict[str, np.ndarray], described: Contents) -> None:
+    """Refuse arrays that are no policies."""
+    contents.check(described, {name: array for name, array in arrays.items() if name != actors.SETTINGS})
+    if "log_weights" in described:
+        sums = np.sum(np.exp(arrays["log_weights"].astype(np.float64)), axis=-1)
+        if not np.allclose(sums, 1.0, atol=1e-3):
+            raise OutOfRange("the weights of a context's components must sum to 1")
+
+
 def load(path: Path) -> Learned:
     arrays = files.read_arrays(path)
-    names = {"contexts", *(arrays.keys() - {"training", "settings"} if "settings" in arrays else Mixture._fields)}
-    missing = {"training", *names} - arrays.keys()
-    if missing:
-        raise UserError(f"{path} lacks {', '.join(sorted(missing))}; it is not a policies file")
-    numbers = all(np.issubdtype(arrays[name].dtype, np.number) for name in names)
-    if arrays["training"].shape != () or not np.issubdtype(arrays["training"].dtype, np.integer) or not numbers:
-        raise UserError(f"{path} holds arrays of the wrong kind; it is not a policies file")
-    if not all(np.all(np.isfinite(arrays[name])) for name in names - {"log_weights"}):
-        raise UserError(f"{path} holds numbers that are not finite; evaluate another run")
     try:
-        learned: Mixture | Actor
-        if "settings" in arrays:
-            learned = actors.from_arrays(arrays)
-        else:
-            learned = Mixture(*(jnp.asarray(arrays[name]) for name in Mixture._fields))
+        acts = actors.SETTINGS in arrays
+        _check(arrays, KNOWN | actors.contents(arrays) if acts else CONTENTS)
+        learned: Mixture | Actor = (
+            actors.from_arrays(arrays) if acts else Mixture(*(jnp.asarray(arrays[name]) for name in Mixture._fields))
+        )
         return of(arrays["contexts"], int(arrays["training"]), learned)
     except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+        raise UserError(f"{path} holds no policies that can be used: {error}") from None

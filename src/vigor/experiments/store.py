@@ -1,8 +1,9 @@
 """Rows of a benchmark in its folder: a file a cell, which is there whole or not at all.
 
 `cells/ID.json` is the row of a finished cell and never changes; `failed/ID.json` says why a cell failed, until it
-succeeds. Whoever finishes a cell first writes its row; a second finds it there. While a process works on a cell it
-holds the lock `claimed/ID`, which the system lifts however the process ends.
+succeeds. Whoever finishes a cell first writes its row; a second finds it there. While a benchmark has a cell it holds
+the lock `claimed/ID`, and while a worker computes it the lock `working/ID`, which the system lifts however a process
+ends: a worker may outlive its benchmark.
 """
 
 import csv
@@ -10,24 +11,63 @@ import io
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from filelock import FileLock
 
 from vigor.basics import files, locks
 from vigor.basics.errors import UserError
+from vigor.basics.serialisation import from_json
+from vigor.basics.settings import value_of
+from vigor.evaluation import summaries
+from vigor.evaluation.summaries import Summary
+from vigor.runs.setup import settings_from_json
 
 Row = dict[str, Any]
 """Result of a cell with its configuration, see `cell.row`."""
 
-CELLS, FAILED, CLAIMED, TABLE = "cells", "failed", "claimed", "results.csv"
+
+class _Setup(TypedDict):
+    """The setup of a cell, as far as every version has it."""
+
+    task: str
+    method: str
+    seed: int
+    demos: str | None
+    settings: dict[str, Any]
+
+
+class Failed(TypedDict):
+    """Row of a cell that failed, as far as the program reads it."""
+
+    id: str
+    varied: str
+    preset: NotRequired[str]
+    quick: bool
+    setup: _Setup
+    version: str
+    machine: str
+    date: str
+
+
+class Finished(Failed):
+    """Row of a cell that has been judged."""
+
+    device: str
+    seconds: float
+    together: int
+    train: Summary
+    test: Summary
+
+
+CELLS, FAILED, CLAIMED, WORKING, TABLE = "cells", "failed", "claimed", "working", "results.csv"
 
 
 class Claims:
     """Cells that this process works on, and no other may."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / CLAIMED
+    def __init__(self, folder: Path, place: str = CLAIMED) -> None:
+        self._folder = folder / place
         self._locks: dict[str, FileLock] = {}
 
     def __enter__(self) -> "Claims":
@@ -69,11 +109,16 @@ class Store:
     def add(self, row: Row) -> None:
         """Keep a finished cell's row, unless another process has kept one meanwhile."""
         with suppress(FileExistsError):
-            files.write_json(self._path(CELLS, row["id"]), row, new=True)
+            if not self.has(row["id"]):
+                files.write_json(self._path(CELLS, row["id"]), row, new=True)
         self._path(FAILED, row["id"]).unlink(missing_ok=True)
 
     def fail(self, row: Row) -> None:
         files.write_json(self._path(FAILED, row["id"]), row)
+
+    def row(self, cell_id: str) -> Row:
+        """Row of a finished cell."""
+        return self._checked(CELLS, self._path(CELLS, cell_id))
 
     def rows(self) -> list[Row]:
         """Rows of all finished cells, in an order that does not depend on when they were finished."""
@@ -97,11 +142,38 @@ class Store:
         return self.folder / kind / f"{cell_id}.json"
 
     def _read(self, kind: str) -> Iterator[Row]:
-        for path in (self.folder / kind).glob("[0-9a-f]*.json"):
-            row = files.read_json(path)
-            if not isinstance(row, dict) or not {"id", "setup", "varied"} <= row.keys() or row["id"] != path.stem:
-                raise UserError(f"{path} is not a row of a benchmark; delete it and start the benchmark again")
-            yield row
+        return (self._checked(kind, path) for path in (self.folder / kind).glob("[0-9a-f]*.json"))
+
+    def _checked(self, kind: str, path: Path) -> Row:
+        try:
+            row: Any = from_json(Finished if kind == CELLS else Failed, files.read_json(path))
+            _check(row, path.stem)
+        except UserError as error:
+            said = f"{path} is not a row of a benchmark: {error}; delete it and start the benchmark again"
+            raise UserError(said) from None
+        return row
+
+
+def _check(row: Row, name: str) -> None:
+    """Refuse a row that does not belong into the file of this name, or whose figures cannot be."""
+    if row["id"] != name:
+        raise UserError("id is that of another cell")
+    setup = row["setup"]
+    try:
+        settings_from_json(setup["method"], setup["settings"])
+    except UserError as error:
+        raise UserError(f"its settings are not those of this version: {error}") from None
+    if "test" in row:
+        summaries.check_alike((row["train"], row["test"]))
+        if not row["test"]:
+            raise UserError("it has no test contexts")
+        if not 0 <= row["seconds"] < 1e9 or not 0 < row["together"] < 1e6:
+            raise UserError("it cannot have taken so long")
+    if row["varied"]:
+        try:
+            value_of(row["setup"], row["varied"])
+        except KeyError:
+            raise UserError(f"it has no setting {row['varied']!r}") from None
 
 
 def is_benchmark(folder: Path) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
-from vigor.experiments.store import Row
+from vigor.experiments.store import WORKING, Claims, Row, Store
 
 if TYPE_CHECKING:
     from vigor.experiments.cell import Cell
@@ -200,7 +200,27 @@ def begin(parent: int) -> None:
 
 
 def work(measure: Measure, folder: Path, device: Device, cells: Job) -> list[Row]:
-    """Run a job in a worker."""
+    """Run a job in a worker, which keeps the rows itself: its benchmark may have ended, and another have begun.
+
+    Cells that a worker of an earlier benchmark is still computing are waited for, not computed a second time.
+    """
+    store = Store(folder)
+    with Claims(folder, WORKING) as claims:
+        for cell in sorted(cells, key=lambda cell: cell.id):  # In one order, so that no two wait for each other.
+            while not claims.take(cell.id):
+                time.sleep(POLL)
+        found = [store.row(cell.id) for cell in cells if store.has(cell.id)]
+        rows = _measured(measure, folder, device, [cell for cell in cells if not store.has(cell.id)])
+        for row in rows:
+            if "error" not in row:
+                store.add(row)
+    return [*rows, *found]
+
+
+def _measured(measure: Measure, folder: Path, device: Device, cells: Job) -> list[Row]:
+    """Rows of cells that are computed now."""
+    if not cells:
+        return []
     begun = time.perf_counter()
     try:
         computes_on(device)

@@ -30,6 +30,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from vigor.basics.contents import Contents, Numbers
 from vigor.motion.trajectories import usual_difference
 
 LARGEST = 0.6
@@ -80,22 +81,21 @@ class Invariants(NamedTuple):
     more are distinct."""
 
 
-def shapes(demonstrations: int, features: int) -> dict[str, tuple[int, ...]]:
-    """Shape of each part of the invariants of so many demonstrations and descriptors."""
-    one, two = (features,), (2 * features,)
-    return {
-        "centre": one,
-        "scale": one,
-        "relevance": one,
-        "origin": two,
-        "directions": two + two,
-        "ratios": two,
-        "known": (demonstrations, *two),
-        "within": two,
-        "elsewhere": two,
-        "missed": (),
-        "distinct": (),
-    }
+_FINITE = 1e30
+CONTENTS: Contents = {
+    "centre": Numbers(("feature",), -_FINITE, _FINITE),
+    "scale": Numbers(("feature",), 0.0, _FINITE),
+    "relevance": Numbers(("feature",), 0.0, 1.0),
+    "origin": Numbers(("statistic",), -_FINITE, _FINITE),
+    "directions": Numbers(("statistic", "statistic"), -_FINITE, _FINITE),
+    "ratios": Numbers(("statistic",), 0.0, _FINITE),
+    "known": Numbers(("demonstration", "statistic"), -_FINITE, _FINITE),
+    "within": Numbers(("statistic",), 0.0, _FINITE),
+    "elsewhere": Numbers(("statistic",), 0.0, _FINITE),
+    "missed": Numbers((), 1e-6, _FINITE),
+    "distinct": Numbers((), 0.0, _FINITE),
+}
+"""Arrays of one run's invariants."""
 
 
 def statistics(descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch statistic"]:

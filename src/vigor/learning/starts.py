@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from vigor.basics.contents import Contents, Numbers
 from vigor.learning.mixture import Mixture
 
 _LEAST = 0.1
@@ -27,6 +28,14 @@ class Starts(NamedTuple):
     """Their movement-primitive weights."""
     room: Float[Array, "*run weight"]
     """Standard deviation of a component that begins at one of them."""
+
+
+_FINITE = float(np.finfo(np.float32).max)
+CONTENTS: Contents = {
+    "weights": Numbers(("demonstration", "weight"), -_FINITE, _FINITE),
+    "room": Numbers(("weight",), 0.0, _FINITE),
+}
+"""Arrays of one run's starts."""
 
 
 def starts(weights: np.ndarray, contexts: np.ndarray) -> Starts:

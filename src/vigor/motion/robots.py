@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.basics.serialisation import is_plain
 from vigor.motion.kinematics import Chain
 from vigor.motion.screws import Vector
 from vigor.motion.shapes import Capsule
@@ -51,6 +52,8 @@ class Robot:
 
     def __post_init__(self) -> None:
         count = len(self.joints)
+        if not all(is_plain(name) for name in (self.name, *self.joints)) or any("," in name for name in self.joints):
+            raise UserError("names of robots and joints must be one line of characters that can be shown, no commas")
         if not count or len(set(self.joints)) < count:
             raise UserError(f"the robot {self.name} needs joints with names of their own")
         if not len(self.position) == len(self.velocity) == len(self.acceleration or self.velocity) == count:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.basics.files import NUMBER
 
 LARGEST = 1e6
 """No coordinate or size may be beyond: clearances are computed in single precision."""
@@ -87,10 +88,8 @@ def _fits(point: tuple[float, ...]) -> bool:
 def parse(text: str) -> Sphere | Box:
     """A shape as the command line names it: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z, in the plane without Z."""
     kind, _, values = text.partition(":")
-    try:
-        numbers = tuple(float(value) for value in values.split(","))
-    except ValueError:
-        numbers = ()
+    words = [word.strip() for word in values.split(",")]
+    numbers = tuple(map(float, words)) if all(map(NUMBER.fullmatch, words)) else ()
     if kind == "sphere" and len(numbers) in (3, 4):
         return Sphere(numbers[:-1], numbers[-1])
     if kind == "box" and len(numbers) in (4, 6):

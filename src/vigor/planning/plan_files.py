@@ -1,5 +1,8 @@
 """Files of plans: JSON, checked when it is read."""
 
+import hashlib
+import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +11,9 @@ import numpy as np
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from vigor.basics import files
-from vigor.basics.errors import UserError
+from vigor.basics.errors import Notice, UserError
 from vigor.basics.serialisation import CONVERTER, from_json, to_json
+from vigor.basics.version import __version__
 from vigor.demonstrations.dataset import check_size
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
@@ -17,12 +21,19 @@ from vigor.planning.constraints import bounds
 from vigor.planning.plans import Plan, Plans, Solution, of_situation
 from vigor.tasks import Task, load_stored, load_task
 
-FORMAT, VERSION = "vigor-plan", 3
+FORMAT, VERSION = "vigor-plan", 4
 
 
 def save(plans: Plans, path: Path, new: bool = False) -> None:
     """Write plans as JSON. new: raise FileExistsError if there is such a file already."""
-    files.write_json(path, {"format": FORMAT, "version": VERSION, **to_json(plans)}, new)
+    files.write_json(path, sealed(to_json(plans)), new)
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """Plans as a file has them: with a digest, by which what is changed later is noticed."""
+    text = json.dumps(content, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return {"format": FORMAT, "version": VERSION, "digest": digest, **content}
 
 
 def load(path: Path, task: Task | str | None = None) -> Plans:
@@ -32,6 +43,9 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
         raise UserError(f"{path} holds no plans; name a file that `vigor plan` wrote")
     if (version := read.pop("version", None)) != VERSION:
         raise UserError(f"{path} has version {version!s:.20}; this program reads version {VERSION}")
+    digest = read.pop("digest", None)
+    if digest != sealed(read)["digest"]:
+        raise UserError(f"{path} is not as `vigor plan` wrote it: something in it was changed; plan again")
     try:
         plans = from_json(Plans, read)
     except UserError as error:
@@ -42,6 +56,14 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
         loaded = load_stored(plans.task, plans.task_digest, copies, path)
     else:
         loaded = load_task(task)
+        if loaded.digest != plans.task_digest:
+            said = (
+                f"{loaded.origin or loaded.name} is not the task that {path} was planned for; it is used as you asked"
+            )
+            warnings.warn(said, Notice, stacklevel=2)
+    if plans.program != __version__:
+        said = f"{path} was written by vigor {plans.program}, and this is {__version__}; margins are worked out anew"
+        warnings.warn(said, Notice, stacklevel=2)
     try:
         _check(plans, loaded)
     except UserError as error:

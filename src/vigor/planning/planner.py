@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics.errors import UserError
+from vigor.basics.errors import OutOfRange, UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
 from vigor.learning import density_ratio, network_training, policy_update, prediction
@@ -119,11 +119,23 @@ class Planner:
         fixed = (key, self.task, self.setup.settings, self.starts, self.common, self.ensembles)
         parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
+        _check_finite(mixtures, rewards)
         return mixtures, np.asarray(rewards)
 
 
+def _check_finite(mixtures: Mixture, rewards: Array) -> None:
+    """Refuse mixtures [context, ...] and rewards [context, component] of networks that lead nowhere."""
+    leaves = (mixtures.means, mixtures.roots, rewards)
+    finite = np.all([np.isfinite(leaf).reshape(len(leaf), -1).all(axis=1) for leaf in map(np.asarray, leaves)], axis=0)
+    if not np.all(finite):
+        context = int(np.argmin(finite)) + 1
+        raise OutOfRange(
+            f"the plan for context {context} is not finite: the run's networks have diverged; train it again"
+        )
+
+
 def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...], folder: Path) -> Plans:
-    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, task)
+    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, loaded=task)
 
 
 def load(folder: str | Path, every: int = 1, task: Task | str | None = None, stopped: bool = False) -> Planner:
@@ -140,7 +152,7 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None, sto
         run.read_result(folder)
     training = setup.settings.density_ratio.training
     like = jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, loaded.features))
-    stored = checkpoints.load_networks(folder, like.parameters)
+    stored = checkpoints.load_networks(folder, like.parameters, network=training.networks)
     iterations = jax.tree.leaves(stored)[0].shape[0]
     if not 1 <= every <= iterations:
         raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.basics.version import __version__
 from vigor.motion.promp import rollout
 from vigor.motion.robots import Robot
 from vigor.planning import trajectories
@@ -178,6 +179,8 @@ class Plans:
     """Folder of the run that they come from."""
     task_digest: str = ""
     """SHA-256 of the task's file, if it is a user's own."""
+    program: str = __version__
+    """Version of the program that made them."""
     loaded: Task | None = field(default=None)
     """The task itself; not in files."""
 

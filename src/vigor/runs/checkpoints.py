@@ -1,55 +1,102 @@
 """Checkpoints of a run to go on from, and the networks of all its iterations, as safetensors files in its folder.
 
 A checkpoint is one file that is written whole. Networks are stored in parts as they come, and put into one file at the
-end.
+end; the checkpoint says of how many iterations they are. What each file holds is described once (see
+`vigor.basics.contents`), and checked when it is written and when it is read.
 """
 
+import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-import safetensors
-import safetensors.numpy
 
-from vigor.basics import files
+from vigor.basics import contents, files
+from vigor.basics.contents import Contents, Numbers
 from vigor.basics.errors import UserError
 from vigor.basics.version import __version__
-from vigor.learning import invariants
+from vigor.learning import invariants, starts
 from vigor.learning.invariants import Invariants
 from vigor.learning.starts import Starts
 
 CHECKPOINT, STATE, ENSEMBLES, PARTS = "checkpoint.safetensors", "state.json", "ensembles.safetensors", "ensembles"
 INVARIANTS, STARTS = "invariants.safetensors", "starts.safetensors"
+FLOAT = float(np.finfo(np.float32).max)
+"""Largest number of single precision."""
+HALF = float(np.finfo(np.float16).max)
+"""Largest number of half precision."""
+AGAIN, ANEW = "delete it to start this run again", "train the run again"
+"""Remedies, in words."""
 
 
-def save(folder: Path, states: Any, seconds: float) -> None:
+def state_contents(states: Any, steps: int) -> Contents:
+    """Description of a run's states after at most so many steps; states: [run, ...], or others like them.
+
+    Numbers are infinite only where they begin so: the best loss before the first validation.
+    """
+    described = {}
+    for name, leaf in _named(states).items():
+        array = np.asarray(leaf)
+        whole = array.dtype.kind in "iub"
+        most = math.inf if whole or np.any(np.isinf(array)) else FLOAT
+        described[name] = Numbers(array.shape, -most, most, whole)
+    described[ITERATION] = Numbers(described[ITERATION].axes, 0, steps, whole=True)
+    return described
+
+
+ITERATION = ".iteration"
+"""Name of the number of steps done among a state's arrays."""
+
+
+def network_contents(like: Any) -> Contents:
+    """Description of the networks of some iterations; like: a network's parameters, or their shapes."""
+    return {name: _networks(leaf.shape) for name, leaf in _named(like).items()}
+
+
+def _networks(shape: tuple[int, ...]) -> Numbers:
+    return Numbers(("iteration", "network", *shape), -HALF, HALF)
+
+
+def save(folder: Path, states: Any, described: Contents, seconds: float) -> None:
+    """Write a checkpoint; described: see `state_contents`."""
     arrays = {name: np.asarray(leaf) for name, leaf in _named(states).items()}
     iteration = int(states.iteration[0])
-    metadata = {"iteration": str(iteration), "seconds": repr(seconds)}
-    _write_tensors(folder / CHECKPOINT, arrays, metadata)
+    metadata = {"iteration": str(iteration), "seconds": repr(seconds), "networks": str(_stored(folder))}
+    contents.write_tensors(folder / CHECKPOINT, arrays, described, metadata)
     files.write_json(folder / STATE, {"iteration": iteration, "seconds": seconds, "version": __version__})
 
 
-def load(folder: Path, states: Any) -> tuple[Any, float]:
-    """The states and seconds of the folder's checkpoint; those given if there is none yet."""
+def load(folder: Path, states: Any, described: Contents) -> tuple[Any, float]:
+    """The states and seconds of the folder's checkpoint; those given if there is none yet.
+
+    Networks of later iterations, written just before the run was killed, are removed: they are made again.
+    """
     path = folder / CHECKPOINT
     if not path.exists():
+        _forget_networks_after(folder, 0)
         return states, 0.0
     try:
-        with safetensors.safe_open(path, "numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, safetensors.SafetensorError) as error:
-        raise UserError(f"{path} is damaged: {error}; delete it to start this run again") from None
-    expected = _named(states)
-    fits = arrays.keys() == expected.keys() and all(arrays[k].shape == v.shape for k, v in expected.items())
-    # The best loss before the first validation is infinite; nothing is ever not a number.
-    if "seconds" not in metadata or not fits or any(np.any(np.isnan(array)) for array in arrays.values()):
-        raise UserError(f"{path} does not fit this run's settings; delete it to start this run again")
-    leaves = [jax.numpy.asarray(arrays[name]) for name in expected]
-    return jax.tree.unflatten(jax.tree.structure(states), leaves), float(metadata["seconds"])
+        arrays, metadata = contents.read_tensors(path, described)
+        seconds, networks = (_number(metadata, name) for name in ("seconds", "networks"))
+    except UserError as error:
+        raise UserError(f"{path} is damaged or of another run: {error}; {AGAIN}") from None
+    _forget_networks_after(folder, int(arrays[ITERATION].reshape(-1)[0]))
+    if _stored(folder) != networks:
+        found = f"networks of {_stored(folder)} iterations where its checkpoint has {networks:g}"
+        raise UserError(f"the run in {folder} has {found}; {ANEW}")
+    leaves = [jax.numpy.asarray(arrays[name]) for name in _named(states)]
+    return jax.tree.unflatten(jax.tree.structure(states), leaves), seconds
+
+
+def _number(metadata: dict[str, str], name: str) -> float:
+    """A number of a checkpoint's metadata."""
+    text = metadata.get(name, "")
+    if not files.NUMBER.fullmatch(text) or not 0 <= float(text) <= contents.LARGEST:
+        raise UserError(f"its number of {name} is {text[:20]!r}")
+    return float(text)
 
 
 def _named(tree: Any) -> dict[str, Any]:
@@ -57,101 +104,116 @@ def _named(tree: Any) -> dict[str, Any]:
     return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
 
 
-def _write_tensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[str, str] | None = None) -> None:
-    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    files.write_whole(path, lambda temporary: safetensors.numpy.save_file(contiguous, temporary, metadata))
+# Networks of all iterations
 
 
 def keep_networks(folder: Path, done: int, networks: list[Any]) -> None:
     """Store the networks of the iterations up to `done`, a list of [iteration, network, ...]."""
-    together = jax.tree.map(lambda *leaves: np.concatenate(leaves), *networks)
-    _write_tensors(folder / PARTS / f"{done:06d}.safetensors", _named(together))
+    together = _named(jax.tree.map(lambda *leaves: np.concatenate(leaves), *networks))
+    described = {name: _networks(array.shape[2:]) for name, array in together.items()}
+    contents.write_tensors(folder / PARTS / f"{done:06d}.safetensors", together, described)
 
 
 def merge_networks(folder: Path) -> None:
     """Put the networks of all iterations into one file, [iteration, network, ...]."""
     parts = network_parts(folder)
     if parts and not (folder / ENSEMBLES).exists():
-        _write_tensors(folder / ENSEMBLES, _joined(parts))
+        together = _joined(folder)
+        described = {name: _networks(array.shape[2:]) for name, array in together.items()}
+        contents.write_tensors(folder / ENSEMBLES, together, described)
     # Only now, when all are in one file, are the parts removed.
     shutil.rmtree(folder / PARTS, ignore_errors=True)
 
 
-def _joined(parts: list[Path]) -> dict[str, np.ndarray]:
+def _joined(folder: Path) -> dict[str, np.ndarray]:
     """Networks of all parts in their order."""
+    iterations = _stored(folder)
     try:
-        loaded = [safetensors.numpy.load_file(part) for part in parts]
-        return {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
-    except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
-        raise UserError(f"{parts[0].parent} is damaged: {error}; start the run again elsewhere") from None
+        loaded = [contents.read_tensors(part)[0] for part in network_parts(folder)]
+        described = {name: _networks(array.shape[2:]) for name, array in loaded[0].items()}
+        for arrays in loaded:
+            contents.check(described, arrays)
+        together = {name: np.concatenate([arrays[name] for arrays in loaded]) for name in described}
+        contents.check(described, together, iteration=iterations)
+    except (UserError, ValueError) as error:
+        raise UserError(f"{folder / PARTS} is damaged: {error}; start the run again elsewhere") from None
+    return together
 
 
 def network_parts(folder: Path) -> list[Path]:
-    return sorted((folder / PARTS).glob("[0-9]*.safetensors"), key=lambda part: int(part.stem))
+    """Files with networks, each named by the number of its last iteration, in their order."""
+    found = [part for part in (folder / PARTS).glob("*.safetensors") if re.fullmatch("[0-9]{6,9}", part.stem)]
+    return sorted(found, key=lambda part: int(part.stem))
 
 
-def forget_networks_after(folder: Path, done: int) -> None:
-    """Remove networks of later iterations, written just before a run was killed; they are made again."""
+def _stored(folder: Path) -> int:
+    """Number of iterations whose networks are stored, from the first one on."""
+    if (folder / ENSEMBLES).exists():
+        return _iterations(folder / ENSEMBLES)
+    total = 0
+    for part in network_parts(folder):
+        total += _iterations(part)
+        if total != int(part.stem):
+            raise UserError(f"{folder / PARTS} is damaged: networks before {part.name} are missing; {ANEW}")
+    return total
+
+
+def _iterations(path: Path) -> int:
+    """Number of iterations whose networks are in a file."""
+    try:
+        shapes = contents.tensor_shapes(path)
+        return next(iter(shapes.values()))[0]
+    except (UserError, StopIteration, IndexError) as error:
+        raise UserError(f"{path} is damaged: {error}; {ANEW}") from None
+
+
+def _forget_networks_after(folder: Path, done: int) -> None:
     for part in network_parts(folder):
         if int(part.stem) > done:
             part.unlink()
 
 
+def load_networks(folder: Path, like: Any, **sizes: int) -> Any:
+    """The networks of all iterations of a run so far, [iteration, network, ...] in half precision.
+
+    like: a network's parameters, or their shapes; sizes: of `iteration` and `network`, if they are known.
+    """
+    if network_parts(folder) and not (folder / ENSEMBLES).exists():
+        arrays = _joined(folder)
+        contents.check(network_contents(like), arrays, **sizes)
+    else:
+        arrays = _of_finished(folder / ENSEMBLES, network_contents(like), **sizes)
+    return jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in _named(like)])
+
+
+# What a run has of its demonstrations
+
+
 def save_shown(folder: Path, at: Starts, common: Invariants) -> None:
-    """Store what a run has of its demonstrations: where mixtures begin, and what they have in common."""
-    for path, part in ((folder / STARTS, at), (folder / INVARIANTS, common)):
-        _write_tensors(path, {name: np.asarray(array) for name, array in part._asdict().items()})
+    """Store where the mixtures of a run begin, and what its demonstrations have in common."""
+    shown = {STARTS: (at, starts.CONTENTS), INVARIANTS: (common, invariants.CONTENTS)}
+    for name, (part, described) in shown.items():
+        arrays = {field: np.asarray(array) for field, array in part._asdict().items()}
+        contents.write_tensors(folder / name, arrays, described)
 
 
 def load_starts(folder: Path, weights: int) -> Starts:
     """The demonstrations that mixtures of a run begin at, for so many movement-primitive weights."""
-    path = folder / STARTS
-    arrays = _read_tensors(path)
-    shapes = {name: array.shape for name, array in arrays.items()}
-    shown = len(arrays["weights"]) if arrays.get("weights", np.zeros(())).ndim else 0
-    if not shown or shapes != {"weights": (shown, weights), "room": (weights,)}:
-        raise UserError(f"{path} does not fit this run's task; train the run again")
-    return Starts(**_finite(path, arrays))
+    arrays = _of_finished(folder / STARTS, starts.CONTENTS, weight=weights)
+    return Starts(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
 
 
 def load_invariants(folder: Path, features: int) -> Invariants:
     """What the demonstrations of a run have in common, for so many descriptors."""
-    path = folder / INVARIANTS
-    arrays = _read_tensors(path)
-    shown = len(arrays["known"]) if arrays.get("known", np.zeros(())).ndim else 0
-    if not shown or {name: array.shape for name, array in arrays.items()} != invariants.shapes(shown, features):
-        raise UserError(f"{path} does not fit this run's task; train the run again")
-    return Invariants(**_finite(path, arrays))
+    arrays = _of_finished(folder / INVARIANTS, invariants.CONTENTS, feature=features, statistic=2 * features)
+    return Invariants(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
 
 
-def _finite(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, jax.Array]:
-    """Arrays of a file that must be finite."""
-    if not all(np.issubdtype(array.dtype, np.floating) and np.all(np.isfinite(array)) for array in arrays.values()):
-        raise UserError(f"{path} holds numbers that are not finite; train the run again")
-    return {name: jax.numpy.asarray(array) for name, array in arrays.items()}
-
-
-def _read_tensors(path: Path) -> dict[str, np.ndarray]:
+def _of_finished(path: Path, described: Contents, **sizes: int) -> dict[str, np.ndarray]:
     """Arrays of a file that a finished run has."""
+    if not path.exists():
+        raise UserError(f"{path} does not exist; only a finished run of the method vigor has it")
     try:
-        return safetensors.numpy.load_file(path)
-    except FileNotFoundError:
-        raise UserError(f"{path} does not exist; only a finished run of the method vigor has it") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise UserError(f"{path} is damaged: {error}; train the run again") from None
-
-
-def load_networks(folder: Path, like: Any) -> Any:
-    """The networks of all iterations of a run so far, [iteration, network, ...] in half precision.
-
-    like: a network's parameters, or their shapes.
-    """
-    path, expected, unfinished = folder / ENSEMBLES, _named(like), network_parts(folder)
-    arrays = _joined(unfinished) if unfinished and not path.exists() else _read_tensors(path)
-    shapes = {name: leaf.shape for name, leaf in expected.items()}
-    counts = {array.shape[:2] for array in arrays.values()}
-    if {name: array.shape[2:] for name, array in arrays.items()} != shapes or len(counts) != 1 or 0 in counts.pop():
-        raise UserError(f"{path} does not fit this run's settings; train the run again")
-    if not all(np.all(np.isfinite(array)) for array in arrays.values()):
-        raise UserError(f"{path} holds numbers that are not finite; train the run again")
-    return jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in expected])
+        return contents.read_tensors(path, described, **sizes)[0]
+    except UserError as error:
+        raise UserError(f"{path} is damaged or of another run: {error}; {ANEW}") from None

@@ -15,18 +15,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import jax
 
 from vigor.basics import files, locks
-from vigor.basics.errors import Notice, UserError
+from vigor.basics.errors import Notice, OutOfRange, UserError
+from vigor.basics.serialisation import from_json
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.evaluation import policies
+from vigor.evaluation import policies, summaries
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
+from vigor.evaluation.summaries import Summary
 from vigor.learning import invariants
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
@@ -35,6 +37,30 @@ from vigor.tasks import TASKS, Task, load_stored, load_task, trust
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
 DEMONSTRATIONS, TASK_FILE, LOCK = "demonstrations", "task.py", ".lock"
+
+
+class Result(TypedDict):
+    """`result.json`, as far as the program reads it."""
+
+    task: str
+    method: str
+    seed: int
+    demos: str
+    iterations: int
+    seconds: float
+    version: str
+    train: Summary
+    test: Summary
+
+
+class Metric(TypedDict):
+    """An evaluation on the way: a line of `metrics.jsonl`."""
+
+    iteration: int
+    seconds: float
+    promise: NotRequired[float]
+    train: Summary
+    test: Summary
 
 
 class Interrupted(Exception):
@@ -171,9 +197,13 @@ def read_result(folder: Path) -> dict[str, Any]:
     """The result of a finished run."""
     if not (folder / RESULT).exists():
         raise UserError(f"the run in {folder} has not finished; continue it with vigor train --resume {folder}")
-    result = files.read_json(folder / RESULT)
-    if not isinstance(result, dict) or not {"task", "method", "train", "test"} <= result.keys():
-        raise UserError(f"{folder / RESULT} is damaged; delete it and finish the run with --resume {folder}")
+    try:
+        result: Any = from_json(Result, files.read_json(folder / RESULT))
+        summaries.check_alike((result["train"], result["test"]))
+    except UserError as error:
+        raise UserError(
+            f"{folder / RESULT} is damaged: {error}; delete it and finish the run with --resume {folder}"
+        ) from None
     return result
 
 
@@ -183,10 +213,13 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        return [row for row in rows if done is None or row["iteration"] <= done]
-    except (json.JSONDecodeError, KeyError, TypeError, UnicodeDecodeError) as error:
+        rows: Any = [from_json(Metric, row) for row in files.read_json_lines(path)]
+        summaries.check_alike(row[part] for row in rows for part in ("train", "test"))
+        if len({(frozenset(row["train"]), frozenset(row["test"])) for row in rows}) > 1:
+            raise UserError("its evaluations are of different kinds")
+    except UserError as error:
         raise UserError(f"{path} is damaged: {error}; delete it to go on without the curves so far") from None
+    return [row for row in rows if done is None or row["iteration"] <= done]
 
 
 # Training
@@ -195,9 +228,10 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
 def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
     """Train from the last checkpoint to the end; returns the result."""
     checkpoints.save_shown(folder, training.starts(), training.common())
-    states, seconds = checkpoints.load(folder, training.start())
+    states = training.start()
+    described = checkpoints.state_contents(states, training.steps)
+    states, seconds = checkpoints.load(folder, states, described)
     done, begun = int(states.iteration[0]), time.perf_counter() - seconds
-    checkpoints.forget_networks_after(folder, done)
     metrics, judged, fresh = read_metrics(folder, done), None, []
     training.course = [[row["promise"]] for row in metrics if "promise" in row]
 
@@ -206,7 +240,7 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
         return Progress(done, training.steps, time.perf_counter() - begun, last)
 
     report(progress())
-    with _interruptible() as interrupted:
+    with _diverging(lambda: done), _interruptible() as interrupted:
         for done, after, networks in training.advance(states):
             states = after
             if networks is not None:
@@ -214,17 +248,17 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
             due = done % EVERY == 0 or done == training.steps
             if due:
                 judged = training.evaluate(states)[0]
-                promise = {"promise": training.course[-1][0]} if training.course else {}
+                judged.policies.save(folder / POLICIES)
+                promise = {"promise": training.course[-1][0]} if training.course and done % EVERY == 0 else {}
                 metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **promise, **_means(judged)})
                 _write_metrics(folder, metrics)
-                judged.policies.save(folder / POLICIES)
             report(progress())
             stopped = interrupted.is_set()
             if due or stopped:
                 if fresh:
                     checkpoints.keep_networks(folder, done, fresh)
                     fresh = []
-                checkpoints.save(folder, states, time.perf_counter() - begun)
+                checkpoints.save(folder, states, described, time.perf_counter() - begun)
             if stopped and done < training.steps and not all(training.settled()):
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
@@ -235,6 +269,15 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
     return result
 
 
+@contextmanager
+def _diverging(done: Callable[[], int]) -> Iterator[None]:
+    """Say that training has diverged, and by which iteration, where numbers are beyond all bounds."""
+    try:
+        yield
+    except OutOfRange as error:
+        raise UserError(f"training has diverged by iteration {done()}: {error}; lower --learning-rate") from None
+
+
 def _means(judged: Evaluation) -> dict[str, Any]:
     """Figures of training and test contexts, without those of each context."""
     parts = {"train": judged.train, "test": judged.test}
@@ -242,12 +285,7 @@ def _means(judged: Evaluation) -> dict[str, Any]:
 
 
 def _write_metrics(folder: Path, metrics: list[dict[str, Any]]) -> None:
-    try:
-        lines = [json.dumps(row, allow_nan=False) + "\n" for row in metrics]
-    except ValueError:
-        done = metrics[-1]["iteration"]
-        raise UserError(f"training has diverged by iteration {done}; lower --learning-rate") from None
-    files.write_text(folder / METRICS, "".join(lines))
+    files.write_text(folder / METRICS, "".join(json.dumps(row, allow_nan=False) + "\n" for row in metrics))
 
 
 def _result(training: Training, judged: Evaluation, done: int, seconds: float) -> dict[str, Any]:

@@ -120,16 +120,26 @@ def setup_from_json(values: Any) -> Setup:
     """The setup of `setup_to_json`; raises a UserError that names what is wrong or missing."""
     if not isinstance(values, dict) or not isinstance(values.get("method"), str):
         raise UserError("it names no method")
-    kind = method(values["method"]).settings
     try:
-        settings: Any = from_json(kind, values.get("settings"))
+        settings: Any = from_json(method(values["method"]).settings, values.get("settings"))
     except UserError as error:
         raise UserError(f"settings: {error}") from None
     setup = from_json(Setup, values | {"settings": settings})
-    # Defaults are for new runs: what a stored one lacks may have had another value.
-    for name in _missing(values, setup_to_json(setup)):
-        raise UserError(f"{name} is missing")
+    _check_complete(values, setup)
     return setup
+
+
+def settings_from_json(method_name: str, values: Any) -> Any:
+    """Settings of a method; raises a UserError that names what is wrong or missing."""
+    settings: Any = from_json(method(method_name).settings, values)
+    _check_complete(values, settings)
+    return settings
+
+
+def _check_complete(values: dict[str, Any], read: Any) -> None:
+    """Refuse values that lack something. Defaults are for new runs: a stored one may have had another value."""
+    for name in _missing(values, to_json(read)):
+        raise UserError(f"{name} is missing")
 
 
 def _missing(values: dict[str, Any], whole: dict[str, Any], within: str = "") -> Iterator[str]:

@@ -45,13 +45,13 @@ def serve(task: str, out: Path | None, demos: Path | None, host: str, port: int)
     with guard.bind(host, port) as listening, _claimed(out):
         session = Session(stage, out, imported)
         try:
-            watchman = guard.guard_for(host)
+            own_port = listening.getsockname()[1]
+            watchman = guard.guard_for(host, own_port)
             with guard.guarded(listening, watchman):
                 server = Server(verbose=False)
             scene, panel = Scene(server, session), Panel(server, session)
             name = f"[{host}]" if ":" in host else host
-            token = "" if watchman.token is None else f"/?token={watchman.token}"
-            address = f"http://{name}:{listening.getsockname()[1]}{token}"
+            address = f"http://{name}:{own_port}/?token={watchman.token}"
             print(f"The studio is at {address} and keeps everything in {out}; Ctrl-C ends it.", flush=True)
             _run(session, scene, panel)
             server.stop()

@@ -1,10 +1,11 @@
-"""The guard of the studio: lets in pages of this machine or, on a network, whoever has the token.
+"""The guard of the studio: lets in whoever has the token that is in the printed address.
 
 viser asks nobody. It serves through `websockets`, where every request, for a file or for a websocket, can be looked at
 before it is answered. `serve` puts such a look in front of viser's own, on a socket that is bound beforehand.
 
-On the loopback address a web page from elsewhere could still reach the studio through the user's browser. So requests
-must name this machine as their host, and websockets must come from a page of the studio's own.
+The token keeps other users of the machine out, also on the loopback address. A web page from elsewhere could still
+reach the studio through the user's browser: requests must name the studio's host, websockets come from a page of its
+own, and no other page may show it in a frame.
 """
 
 import contextlib
@@ -24,25 +25,40 @@ from urllib.parse import parse_qs, urlsplit
 
 from vigor.basics.errors import UserError
 
-COOKIE = "vigor_studio"
+HEADERS = {
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""Headers of every answer: it is shown in no frame, guessed to be nothing else, and its address is told to nobody."""
 
 
 @dataclass(frozen=True)
 class Guard:
     """Requirements of a request."""
 
-    token: str | None
-    """Token that it must have; None on a loopback address."""
+    token: str
+    """Token that it must have, in its path or in a cookie."""
+    local: bool
+    """Whether it must name this machine as its host."""
+    cookie: str = "vigor_studio"
+    """Name of the cookie that keeps the token."""
 
     def refuses(self, path: str, headers: Any) -> str | None:
         """Why a request is refused; None if it is not."""
-        host, origin = headers.get("Host", ""), headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != host:
-            return "this page is not the studio's"
-        if self.token is None:
-            return None if is_loopback(urlsplit(f"//{host}").hostname or "") else "this is not the studio's address"
-        given = [self._in_path(path), self._in_cookie(headers)]
-        if any(hmac.compare_digest(text.encode(), self.token.encode()) for text in given):
+        try:
+            host, origin = headers.get("Host", ""), headers.get("Origin")
+            if origin is not None and urlsplit(origin).netloc != host:
+                return "this page is not the studio's"
+            if self.local and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+                return "this is not the studio's address"
+            given = [self._in_path(path), self._in_cookie(headers)]
+        except Exception:  # A header twice, or one that is no address.
+            return "this request is malformed"
+        if any(hmac.compare_digest(text.encode(errors="replace"), self.token.encode()) for text in given):
             return None
         return "open the address that the studio printed, with its token"
 
@@ -53,7 +69,7 @@ class Guard:
         cookies: SimpleCookie = SimpleCookie()
         with contextlib.suppress(CookieError):
             cookies.load(headers.get("Cookie", ""))
-        return cookies[COOKIE].value if COOKIE in cookies else ""
+        return cookies[self.cookie].value if self.cookie in cookies else ""
 
 
 def is_loopback(host: str) -> bool:
@@ -78,8 +94,9 @@ def bind(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def guard_for(host: str) -> Guard:
-    return Guard(None if is_loopback(host) else secrets.token_urlsafe(24))
+def guard_for(host: str, port: int) -> Guard:
+    """A guard with a new token. Browsers keep cookies by host alone: each port has one of its own."""
+    return Guard(secrets.token_urlsafe(24), is_loopback(host), f"vigor_studio_{port}")
 
 
 @contextlib.contextmanager
@@ -96,10 +113,15 @@ def guarded(listening: socket.socket, guard: Guard) -> Iterator[None]:
         def look(connection: Any, request: Any) -> Any:
             reason = guard.refuses(request.path, request.headers)
             if reason is not None:
-                return connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
-            response = process_request(connection, request)
-            if response is not None and guard.token is not None:
-                response.headers["Set-Cookie"] = f"{COOKIE}={guard.token}; Path=/; HttpOnly; SameSite=Strict"
+                response = connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
+            else:
+                response = process_request(connection, request)
+                if response is None:  # A websocket.
+                    return None
+                response.headers["Set-Cookie"] = f"{guard.cookie}={guard.token}; Path=/; HttpOnly; SameSite=Strict"
+            for name, value in HEADERS.items():
+                del response.headers[name]
+                response.headers[name] = value
             return response
 
         return original(handler, sock=listening, process_request=look, **options)
