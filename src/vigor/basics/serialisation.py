@@ -3,6 +3,7 @@
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 
 from vigor.basics.errors import UserError
 
@@ -42,6 +43,12 @@ def _converter() -> cattrs.Converter:
 
 
 CONVERTER = _converter()
+
+
+def changed(kind: type, **changes: Any) -> None:
+    """Let a class be written and read with changes to some of its fields."""
+    CONVERTER.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, CONVERTER, **changes))
+    CONVERTER.register_structure_hook(kind, make_dict_structure_fn(kind, CONVERTER, **changes))
 
 
 def to_json(value: Any) -> Any:
