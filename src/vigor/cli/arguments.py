@@ -58,7 +58,9 @@ def load_demonstrations(folder: Path, reference: str | None) -> tuple[Any, Any]:
 
     name = reference or Demonstrations.load(folder).task
     if name not in TASKS and reference is None:
-        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/scene.toml or path/to/file.py:NAME")
+        raise UserError(
+            f"{folder} holds demonstrations of {name}; give --task path/to/scene.toml or path/to/file.py:NAME"
+        )
     task = load_task(name)
     loaded = Demonstrations.load(folder, task)
     return settled(task, loaded), loaded

@@ -64,7 +64,7 @@ def preprocess(
             "check units, context indices and the start pose"
         )
     if len(kept) < count and opened.settle is not None:  # Those that are kept decide, and may decide otherwise.
-        left = [recordings[i] for i in kept]
+        left = [recordings[i] for i in kept.tolist()]
         return preprocess(opened, contexts, left, context_of[kept], f"{source}, {len(kept)} of {count} recordings kept")
     repaired = len(np.intersect1d(near, kept))
     if len(kept) < count:

@@ -48,7 +48,10 @@ def damped_least_squares(
 
 
 def reach(
-    robot: Robot, position: Sequence[float], rotation: np.ndarray | None, near: Sequence[float] | None
+    robot: Robot,
+    position: Sequence[float] | np.ndarray,
+    rotation: np.ndarray | None,
+    near: Sequence[float] | np.ndarray | None,
 ) -> np.ndarray:
     """Joints that bring the tool of a robot somewhere; see `Robot.reach`."""
     chain = robot.kinematics

@@ -100,7 +100,10 @@ class Robot:
         return np.random.default_rng(seed).uniform(low, high, (count, len(self.joints)))
 
     def reach(
-        self, position: Sequence[float], rotation: np.ndarray | None = None, near: Sequence[float] | None = None
+        self,
+        position: Sequence[float] | np.ndarray,
+        rotation: np.ndarray | None = None,
+        near: Sequence[float] | np.ndarray | None = None,
     ) -> np.ndarray:
         """Joints [joint] that bring the tool to a position [3], by inverse kinematics from a pose near by.
 

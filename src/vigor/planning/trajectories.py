@@ -16,7 +16,7 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
-from vigor.planning import constraints
+from vigor.planning import bodies, constraints
 from vigor.planning import pacing as paces
 from vigor.planning.constraints import Bounds, Constraints, Margins
 from vigor.planning.pacing import Pace, Pacing
@@ -47,6 +47,14 @@ BETWEEN = 1e-4
 """Share by which a limit may be passed between the moments at which an optimal pace is looked at."""
 
 
+class GripperPath(NamedTuple):
+    """A gripper over time."""
+
+    channel: str
+    positions: np.ndarray
+    """[T], in the unit that recordings have it in."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Joints over time, from rest to rest."""
@@ -63,6 +71,8 @@ class Trajectory:
     """[T, joint]"""
     points: np.ndarray
     """[T, points, 2 or 3]: the robot's links from base to end effector."""
+    gripper: GripperPath | None = None
+    """The gripper beside the joints, if the task has one."""
     slowed_by: str | None = None
     """The limit that makes it take longer than asked for, in words."""
 
@@ -112,6 +122,8 @@ class Trajectory:
             velocities=np.concatenate([6 * (share - share**2) * way / seconds, self.velocities]),
             accelerations=np.concatenate([(6 - 12 * share) * way / seconds**2, self.accelerations]),
             points=np.concatenate([np.repeat(self.points[:1], count, axis=0), self.points]),
+            gripper=self.gripper
+            and self.gripper._replace(positions=np.pad(self.gripper.positions, (count, 0), mode="edge")),
         )
 
 
@@ -126,8 +138,12 @@ class Moments(NamedTuple):
     """[T, joint]: second derivative."""
     points: Any
     """[T, points, 2 or 3]"""
+    parts: Any
+    """[T, part, 2, 2 or 3]: both ends of the parts of the robot's body."""
     clearances: Any
-    """[T, link, keep-out]"""
+    """[T, part, keep-out]"""
+    itself: Any
+    """[T, pair]: between parts of the robot."""
 
 
 @partial(jax.jit, static_argnums=0)
@@ -140,9 +156,18 @@ def _move(task: Task, limits: Bounds, weights: Array, phases: Array) -> Moments:
     def slope(phase: Array) -> Array:
         return jax.jvp(place, (phase,), (jnp.ones_like(phase),))[1]
 
-    points = task.kinematics(task.promp.at(weights, phases))
+    joints = task.promp.at(weights, phases)
     first, second = jax.jvp(slope, (phases,), (jnp.ones_like(phases),))
-    return Moments(place(phases), first, second, points, constraints.clearances(limits, points))
+    body = bodies.body(task, joints)
+    return Moments(
+        place(phases),
+        first,
+        second,
+        task.kinematics(joints),
+        jnp.stack([body.starts, body.ends], axis=-2),
+        constraints.clearances(limits, body),
+        bodies.itself(task, joints),
+    )
 
 
 def _sample(task: Task, limits: Bounds, weights: Array, phases: np.ndarray) -> Moments:
@@ -192,9 +217,20 @@ def trajectory(
         times = np.arange(count) / rate
         # The last sample is the end: at most 1 / rate slower than asked for.
         pace = paced.at(np.linspace(0.0, 1.0, count)).slower(float(times[-1]))
-        found = at(pace.phase)
+        found, gripper = at(pace.phase), _gripper(task, weights, pace.phase)
     speeds, pushes = pace.along(found.slope, found.bend)
-    return Trajectory(names, times, found.place, speeds, pushes, found.points, paced.slowed_by)
+    return Trajectory(names, times, found.place, speeds, pushes, found.points, gripper, paced.slowed_by)
+
+
+def _gripper(task: Task, weights: Sequence[float], phases: np.ndarray) -> GripperPath | None:
+    """The gripper of a movement [D] at phases [T], within its range."""
+    own = task.arm.gripper
+    if own is None:
+        return None
+    joints = np.asarray(task.promp.basis(jnp.asarray(phases))) @ np.reshape(weights, (task.promp.bases, -1))
+    begin = 0.0 if task.promp.start is None else task.promp.start[-1]
+    low, high = own.range
+    return GripperPath(own.channel, low + (high - low) * np.clip(begin + task.promp.scale * joints[:, -1], 0.0, 1.0))
 
 
 class _Paced(NamedTuple):
@@ -244,38 +280,39 @@ def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, phases:
     if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
         raise UserError("this movement is wilder than any robot's; export another solution")
     _check_moments(limits, first)
-    spans = phases[None] if limits.keep_out else np.zeros((0, 2))
+    spans = phases[None] if limits.keep_out or first.itself.size else np.zeros((0, 2))
     while len(spans):
-        parts = found.place, found.points, found.clearances
+        parts = found.place, found.parts, found.clearances, found.itself
         doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
         spans = np.linspace(spans[:, :-1][doubtful], spans[:, 1:][doubtful], PARTS + 1, axis=1)
         if len(spans) > MOST:
-            raise UserError("this movement stays too near to a keep-out; export another solution")
+            raise UserError("this movement stays too near to a keep-out or to itself; export another solution")
         if len(spans):
             found = at(spans.reshape(-1))
             _check_moments(limits, found)
     return first
 
 
-def _doubtful(place: np.ndarray, points: np.ndarray, clearances: np.ndarray) -> np.ndarray:
-    """Whether a link may enter a keep-out between one moment and the next, [span, T - 1].
+def _doubtful(place: np.ndarray, parts: np.ndarray, clearances: np.ndarray, itself: np.ndarray) -> np.ndarray:
+    """Whether a part may enter a keep-out or another part between one moment and the next, [span, T - 1].
 
-    place: [span, T, joint], points: [span, T, points, 2 or 3], clearances: [span, T, link, keep-out]. A point that
-    goes from one place to another enters nothing if its way is no longer than the clearances of both together; and no
-    point of a link goes farther than both its ends.
+    place: [span, T, joint], parts: [span, T, part, 2, 2 or 3], clearances: [span, T, part, keep-out], itself: [span, T,
+    pair]. A point that goes from one place to another enters nothing if its way is no longer than the clearances of
+    both together; and no point of a part goes farther than both its ends. Two parts go at most twice as far.
     """
-    way = BENT * np.linalg.norm(np.diff(points, axis=1), axis=-1)
-    way = np.maximum(way[..., :-1], way[..., 1:]) if way.shape[-1] > 1 else way  # [span, T - 1, link]
+    way = BENT * np.max(np.linalg.norm(np.diff(parts, axis=1), axis=-1), axis=-1)  # [span, T - 1, part]
     near = np.any(clearances[:, :-1] + clearances[:, 1:] < way[..., None], axis=(-2, -1))
+    near |= np.any(itself[:, :-1] + itself[:, 1:] < 2 * np.max(way, axis=-1, keepdims=True), axis=-1)
     turned = np.any(np.abs(np.diff(place, axis=1)) > TURN, axis=-1)
     return turned | (near & (np.max(way, axis=-1) > TOUCH))
 
 
 def _check_moments(limits: Constraints, found: Moments) -> None:
-    """Refuse a movement that at one of the moments violates a limit of position or a keep-out."""
+    """Refuse a movement that at one of the moments violates a limit of position, a keep-out, or itself."""
     low, high = np.array([] if limits.robot is None else limits.robot.position).reshape(-1, 2).T
     inside = np.minimum(found.place - low, high - found.place) if limits.robot is not None else np.zeros((1, 0))
-    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)))
+    itself = found.itself.min(initial=np.inf)
+    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)), itself)
     broken = constraints.violation(limits, margins)
     if broken is not None:
         raise UserError(f"this movement violates {broken}; export another solution")

@@ -1,6 +1,7 @@
 """Tasks: what is learned, and in groups beside it how it is judged, who moves, how it is shown, where demonstrations
 come from."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -67,6 +68,10 @@ class Gripper:
     """Its lowest and its highest value, as recordings have it."""
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w./ -]{1,80}", self.channel):
+            raise UserError(
+                f"a gripper's channel is named in letters, digits, dots and lines, not {self.channel!r:.80}"
+            )
         if not -np.inf < self.range[0] < self.range[1] < np.inf:
             raise UserError(f"the range of a gripper needs its lower end first, not {self.range}")
 

@@ -22,7 +22,8 @@ FORMAT, VERSION = "vigor-scene", 1
 LARGEST = 2**20
 """Most bytes of a file that a person has written."""
 SENTENCE = re.compile(
-    r"(?P<when>pass|end) within (?P<within>[\d.]+) ?(?P<unit>mm|cm|m)( and (?P<degrees>[\d.]+) degrees?)? of (?P<object>.+)"
+    r"(?P<when>pass|end) within (?P<within>[\d.]+) ?(?P<unit>mm|cm|m)( and (?P<degrees>[\d.]+) degrees?)? of "
+    r"(?P<object>.+)"
 )
 METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 
@@ -111,7 +112,8 @@ def _criterion(text: str) -> Criterion:
         within = float(match["within"]) * METRES[match["unit"]]
     except ValueError:
         raise UserError(
-            f'success cannot be {text!r:.80}; write "end within 2 cm of cup", or "pass within 2 cm and 10 degrees of cup"'
+            f"success cannot be {text!r:.80}; write 'end within 2 cm of cup', or 'pass within 2 cm and 10 degrees of "
+            "cup'"
         ) from None
     return Criterion("pass" if match["when"] == "pass" else "end", match["object"], within, degrees)
 

@@ -44,7 +44,12 @@ def _named(scene: Scene) -> Descriptor:
     shapes = (3, scene.dimensions), (3, len(scene.robot.joints) + 2, 3), (len(scene.context_names),)
     empty = Motion(*(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes))  # type: ignore[arg-type]
     names = list[str]()
-    jax.eval_shape(lambda motion: names.extend(features := _features(scene, motion)) or features, empty)
+
+    def trace(motion: Motion) -> Float[Array, "time feature"]:
+        names.extend(_features(scene, motion))
+        return relations(motion)
+
+    jax.eval_shape(trace, empty)
     relations.names = names  # type: ignore[attr-defined]
     return relations
 
@@ -52,7 +57,7 @@ def _named(scene: Scene) -> Descriptor:
 def _features(scene: Scene, motion: Motion) -> dict[str, Float[Array, " time"]]:
     """Features of a movement by name."""
     tool, features = _tool(scene, motion), dict[str, Array]()
-    if not all(item.turns for item in scene.objects):
+    if not any(item.turns for item in scene.objects):
         features |= _axes(tool.rotation, "base")
     for item in scene.objects:
         at = place(scene, item, motion.context)
@@ -113,7 +118,7 @@ def _joints_alone(scene: Scene, descriptor: Descriptor) -> Descriptor:
 
 
 def missed(scene: Scene) -> Callable[[Motion], Float[Array, ""]]:
-    """How far a movement is from all that the scene calls success: metres and radians beyond what is allowed, summed."""
+    """Distance of a movement from all that the scene calls success: metres and radians beyond what is allowed."""
 
     def missed(motion: Motion) -> Float[Array, ""]:
         tool = _tool(scene, motion)
