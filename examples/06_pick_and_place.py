@@ -14,8 +14,7 @@ from scipy.interpolate import CubicSpline
 
 import vigor
 
-SCENE = Path(__file__).with_suffix(".toml")
-HOME = (0.0, -1.2, 1.2, 0.6, 0.0)
+SCENE, HOME = Path(__file__).with_suffix(".toml"), (0.0, -1.2, 1.2, 0.6, 0.0)
 
 
 def down(heading: float) -> np.ndarray:
@@ -48,9 +47,8 @@ def main(folder: Path, contexts: int = 6, **settings: int) -> vigor.Run:
     task, rng = vigor.load_task(str(SCENE)), np.random.default_rng(0)
     where = [context(rng) for _ in range(contexts)]
     shown = [demonstration(task.arm.robot, place, rng) for place in where for _ in range(5)]
-    of = np.repeat(range(contexts), 5)
-    demonstrations = vigor.Demonstrations.from_recordings(task, where, shown, of, "generated")
-    run = vigor.train(task, demonstrations, out=folder, **settings)
+    made = vigor.Demonstrations.from_recordings(task, where, shown, np.repeat(range(contexts), 5), "generated")
+    run = vigor.train(task, made, out=folder, **settings)
     plans = run.plan(context(rng))
     print(run, plans[0], sep="\n")
     plans[0].best.trajectory(rate=50).save(folder / "moved.csv")

@@ -180,10 +180,10 @@ def train(
 
     task: a task, its name, path/to/scene.toml, or path/to/file.py:NAME; demonstrations: a set, the folder of one,
     recordings that `Demonstrations.from_files` reads, or the task's own; reading: how recordings are read;
-    train_contexts, demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out: a new folder for
-    the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of the method, instead
-    of the preset's; command: the words that began the run, if any; changes: single settings by name, for instance
-    iterations=50.
+    train_contexts, demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out:
+    a new folder for the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of
+    the method, instead of the preset's; command: the words that began the run, if any; changes: single settings by
+    name, for instance iterations=50.
     """
     task = load_task(task)
     _check_own(task)

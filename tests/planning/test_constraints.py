@@ -216,7 +216,7 @@ def test_what_is_not_a_number_violates(part):
     good = constraints.Margins(np.ones(7), np.ones(7), np.ones(1), np.ones(()))
     assert constraints.violation(limits, good) is None
     values = getattr(good, part).copy()
-    values[..., -1:] = np.nan
+    values.flat[-1] = np.nan
     assert constraints.violation(limits, good._replace(**{part: values})) is not None
 
 

@@ -60,11 +60,11 @@ def reach(
     low, high = np.array(robot.position).T
     begin = np.clip(np.zeros(len(low)) if near is None else np.asarray(near, float), low, high)
     aim = np.concatenate([position, [] if rotation is None else ARM * np.asarray(rotation).T.reshape(-1)])
-    found = np.asarray(_reach(chain, rotation is not None, *map(jnp.float32, (begin, aim, low, high))), float)
-    missed = np.linalg.norm(np.asarray(_told(chain, rotation is not None, jnp.float32(found))) - aim)
+    given = (np.asarray(part, np.float32) for part in (begin, aim, low, high))
+    found, missed = _reach(chain, rotation is not None, *given)
     if not missed <= CLOSE:
         raise UserError(f"{robot.name} cannot reach {np.round(position, 3).tolist()} so; it misses by {missed:.3f}")
-    return found
+    return np.asarray(found, float)
 
 
 def _told(chain: Chain, turned: bool, joints: Float[Array, " joint"]) -> Float[Array, " space"]:
@@ -75,5 +75,8 @@ def _told(chain: Chain, turned: bool, joints: Float[Array, " joint"]) -> Float[A
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _reach(chain: Chain, turned: bool, begin: Array, aim: Array, low: Array, high: Array) -> Array:
-    return damped_least_squares(partial(_told, chain, turned), begin, aim, low, high, DAMPING, STEPS)
+def _reach(chain: Chain, turned: bool, begin: Array, aim: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Joints, and by how much they miss the aim."""
+    told = partial(_told, chain, turned)
+    found = damped_least_squares(told, begin, aim, low, high, DAMPING, STEPS)
+    return found, jnp.linalg.norm(told(found) - aim)

@@ -71,7 +71,8 @@ def load_stored(reference: str, content: str, folders: tuple[Path, ...], where: 
 
     reference: a name, or path:NAME of a file whose SHA-256 was `content`; folders: those of the run, which has a copy;
     where: the file that refers to it. A scene is data, and its copy is read. A program is run only if its content was
-    confirmed before, and then alone: nothing that lies beside it can be imported. Where the file itself has changed and a copy is used, that is said.
+    confirmed before, and then alone: nothing that lies beside it can be imported. Where the file itself
+    has changed and a copy is used, that is said.
     """
     if reference in TASKS:
         return load_task(reference)

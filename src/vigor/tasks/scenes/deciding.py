@@ -47,9 +47,11 @@ def decide(scene: Scene, movements: np.ndarray, contexts: np.ndarray) -> Decided
     movements closely. A movement takes as long as nine tenths of them need within the robot's largest speeds.
     """
     start = _start(scene, movements)
-    for bases in range(FEWEST, MOST + 1):
-        if np.quantile(_errors(scene, _promp(scene, bases, start), movements), USUAL) <= CLOSE:
-            break
+    few, bases = FEWEST, MOST
+    while few < bases:  # More fit more closely, so that those that suffice are found by halves.
+        half = (few + bases) // 2
+        close = np.quantile(_errors(scene, _promp(scene, half, start), movements), USUAL) <= CLOSE
+        few, bases = (few, half) if close else (half + 1, bases)
     seconds = _seconds(scene, movements) if scene.seconds is None else scene.seconds
     return Decided(bases, start, seconds, tuple(map(tuple, np.asarray(contexts, float).tolist())))
 
@@ -65,10 +67,12 @@ def _start(scene: Scene, movements: np.ndarray) -> tuple[float, ...] | None:
 
 def _errors(scene: Scene, promp: ProMP, movements: np.ndarray) -> np.ndarray:
     """How far the tool is [n] from where it was in movements [n, T, dimensions], where they are fitted."""
-    fitted = np.asarray(promp.rollout(jnp.asarray(promp.fit(movements), jnp.float32), movements.shape[1]))
-    joints = len(scene.robot.joints)
-    away = _tool(scene, jnp.asarray(fitted[..., :joints])) - _tool(scene, jnp.asarray(movements[..., :joints]))
-    return np.asarray(jnp.sqrt(jnp.mean(jnp.sum(away**2, axis=-1), axis=-1)))
+    weights = promp.fit(movements).reshape(len(movements), promp.bases, promp.dimensions)
+    with jax.enable_x64(True):
+        basis = np.asarray(promp.basis(jnp.linspace(0.0, 1.0, movements.shape[1])))
+    fitted = basis @ weights + (0.0 if promp.start is None else np.array(promp.start))
+    places = [_tool(scene, part[..., : len(scene.robot.joints)].astype(np.float32)) for part in (fitted, movements)]
+    return np.sqrt(np.mean(np.sum((np.asarray(places[0]) - np.asarray(places[1])) ** 2, axis=-1), axis=-1))
 
 
 @partial(jax.jit, static_argnums=0)
