@@ -16,32 +16,21 @@ import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
-from vigor.planning import bodies, constraints
+from vigor.planning import constraints
 from vigor.planning import pacing as paces
-from vigor.planning.constraints import Bounds, Constraints, Margins
+from vigor.planning.constraints import Constraints
+from vigor.planning.moments import FINE, Moments, check_way, sample
 from vigor.planning.pacing import Pace, Pacing
 from vigor.tasks.task import Task
 
 Array = jax.Array
 
-FINE = 40
-"""Multiple of the ProMP's steps at which the largest speed and acceleration are looked for."""
 TOLERANCE = 0.02
 """Most radians that a joint may be away from where a movement starts."""
 BEGIN = 0.5
 """Least seconds for the way there."""
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
-TURN = 0.1
-"""Most radians of a joint between two moments, for a way between them that is hardly longer than a straight one."""
-BENT = 1.1
-"""Length of such a way over that of a straight one."""
-TOUCH = 1e-4
-"""Metres of a way that need not be looked at more closely."""
-PARTS = 10
-"""Parts of a way that is looked at more closely."""
-MOST = 10**4
-"""Most ways that are."""
 
 BETWEEN = 1e-4
 """Share by which a limit may be passed between the moments at which an optimal pace is looked at."""
@@ -127,60 +116,6 @@ class Trajectory:
         )
 
 
-class Moments(NamedTuple):
-    """A movement at some phases, [T, ...]."""
-
-    place: Any
-    """[T, joint]"""
-    slope: Any
-    """[T, joint]: derivative by the phase."""
-    bend: Any
-    """[T, joint]: second derivative."""
-    points: Any
-    """[T, points, 2 or 3]"""
-    parts: Any
-    """[T, part, 2, 2 or 3]: both ends of the parts of the robot's body."""
-    clearances: Any
-    """[T, part, keep-out]"""
-    itself: Any
-    """[T, pair]: between parts of the robot."""
-
-
-@partial(jax.jit, static_argnums=0)
-def _move(task: Task, limits: Bounds, weights: Array, phases: Array) -> Moments:
-    """A movement [D] at phases [T]."""
-
-    def place(phase: Array) -> Array:
-        return task.arm.joints(task.promp.at(weights, phase))
-
-    def slope(phase: Array) -> Array:
-        return jax.jvp(place, (phase,), (jnp.ones_like(phase),))[1]
-
-    joints = task.promp.at(weights, phases)
-    first, second = jax.jvp(slope, (phases,), (jnp.ones_like(phases),))
-    body = bodies.body(task, joints)
-    return Moments(
-        place(phases),
-        first,
-        second,
-        task.kinematics(joints),
-        jnp.stack([body.starts, body.ends], axis=-2),
-        constraints.clearances(limits, body),
-        bodies.itself(task, joints),
-    )
-
-
-def _sample(task: Task, limits: Bounds, weights: Array, phases: np.ndarray) -> Moments:
-    """`_move` at any number of phases [T], in blocks of one size: one program whatever their number."""
-    size = FINE * task.promp.steps
-    padded = np.resize(phases, (-(-len(phases) // size), size))
-    parts = [_move(task, limits, weights, jnp.asarray(block)) for block in padded]
-    found = Moments(*(np.concatenate(part)[: len(phases)] for part in zip(*parts, strict=True)))
-    if not all(np.all(np.isfinite(part)) for part in found):
-        raise UserError("this movement is not finite; export another solution")
-    return found
-
-
 def trajectory(
     task: Task,
     weights: Sequence[float],
@@ -203,9 +138,9 @@ def trajectory(
     # Limits of joints are checked apart, so that the program is the same for every robot.
     bounds = constraints.bounds(task, limits)._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
     with jax.enable_x64(True):
-        at = partial(_sample, task, bounds, jnp.asarray(weights, jnp.float64))
+        at = partial(sample, task, bounds, jnp.asarray(weights, jnp.float64))
         even = paces.uniform(np.linspace(0.0, 1.0, FINE * task.promp.steps))
-        fine = _check_way(at, limits, even.phase)
+        fine = check_way(at, limits, even.phase)
         names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
         if start_pose is not None:
             _check_start(names, fine.place[0], np.asarray(start_pose, float))
@@ -269,53 +204,6 @@ def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: in
         return found.at(shares * seconds).slower(1 / seconds)
 
     return _Paced(longer, progress, limit if longer > limits.seconds * paces.SAFETY else None)
-
-
-def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, phases: np.ndarray) -> Moments:
-    """The movement at phases [T]; refused if it violates a limit that more time does not mend.
-
-    Where what is known of two moments does not rule out a violation between them, it is looked at more closely.
-    """
-    first = found = at(phases)
-    if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
-        raise UserError("this movement is wilder than any robot's; export another solution")
-    _check_moments(limits, first)
-    spans = phases[None] if limits.keep_out or first.itself.size else np.zeros((0, 2))
-    while len(spans):
-        parts = found.place, found.parts, found.clearances, found.itself
-        doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
-        spans = np.linspace(spans[:, :-1][doubtful], spans[:, 1:][doubtful], PARTS + 1, axis=1)
-        if len(spans) > MOST:
-            raise UserError("this movement stays too near to a keep-out or to itself; export another solution")
-        if len(spans):
-            found = at(spans.reshape(-1))
-            _check_moments(limits, found)
-    return first
-
-
-def _doubtful(place: np.ndarray, parts: np.ndarray, clearances: np.ndarray, itself: np.ndarray) -> np.ndarray:
-    """Whether a part may enter a keep-out or another part between one moment and the next, [span, T - 1].
-
-    place: [span, T, joint], parts: [span, T, part, 2, 2 or 3], clearances: [span, T, part, keep-out], itself: [span, T,
-    pair]. A point that goes from one place to another enters nothing if its way is no longer than the clearances of
-    both together; and no point of a part goes farther than both its ends. Two parts go at most twice as far.
-    """
-    way = BENT * np.max(np.linalg.norm(np.diff(parts, axis=1), axis=-1), axis=-1)  # [span, T - 1, part]
-    near = np.any(clearances[:, :-1] + clearances[:, 1:] < way[..., None], axis=(-2, -1))
-    near |= np.any(itself[:, :-1] + itself[:, 1:] < 2 * np.max(way, axis=-1, keepdims=True), axis=-1)
-    turned = np.any(np.abs(np.diff(place, axis=1)) > TURN, axis=-1)
-    return turned | (near & (np.max(way, axis=-1) > TOUCH))
-
-
-def _check_moments(limits: Constraints, found: Moments) -> None:
-    """Refuse a movement that at one of the moments violates a limit of position, a keep-out, or itself."""
-    low, high = np.array([] if limits.robot is None else limits.robot.position).reshape(-1, 2).T
-    inside = np.minimum(found.place - low, high - found.place) if limits.robot is not None else np.zeros((1, 0))
-    itself = found.itself.min(initial=np.inf)
-    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)), itself)
-    broken = constraints.violation(limits, margins)
-    if broken is not None:
-        raise UserError(f"this movement violates {broken}; export another solution")
 
 
 def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) -> None:

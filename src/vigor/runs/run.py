@@ -32,7 +32,7 @@ from vigor.learning import invariants
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
 from vigor.runs.training import EVERY, Training
-from vigor.tasks import SCENE_FILE, TASK_FILE, TASKS, Task, load_stored, load_task, trust
+from vigor.tasks import SCENE_FILE, TASK_FILE, TASKS, Task, copy_of, load_stored, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
 DEMONSTRATIONS, LOCK = "demonstrations", ".lock"
@@ -73,14 +73,14 @@ def train(
     own = training.prepared[0]
     setup = replace(setup, task=own.task.origin or own.task.name, task_digest=own.task.digest)
     setup = replace(setup, fingerprint=fingerprint(setup, own.demonstrations))
-    program = _program(own.task)
+    copy = copy_of(own.task)
     training.prepared = [own._replace(setup=setup)]
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         claim(folder)  # Another process may have been faster.
         dataset.save(own.demonstrations, folder / DEMONSTRATIONS)
-        if program is not None:
-            files.write_bytes(folder / (SCENE_FILE if own.task.data else TASK_FILE), program)
+        if copy is not None:
+            files.write_bytes(folder / copy[0], copy[1])
         files.write_json(folder / CONFIG, setup_to_json(setup))
         return _carry_on(folder, training, report)
 
@@ -103,18 +103,6 @@ def claim(folder: Path) -> None:
     begun = (DEMONSTRATIONS, TASK_FILE, SCENE_FILE, LOCK)
     if folder.exists() and any(item.name not in begun and not files.is_leftover(item) for item in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another --out")
-
-
-def _program(task: Task) -> bytes | None:
-    """Content of the file that a task comes from, of a scene as it is decided; None if it comes from none."""
-    if not task.origin:
-        return None
-    if task.data:
-        return task.data.encode()
-    file = Path(task.origin.rpartition(":")[0])
-    if not file.is_file() or trust.digest(file) != task.digest:
-        raise UserError(f"{file} has changed since the task was loaded; load it again")
-    return file.read_bytes()
 
 
 # What a run has in its folder

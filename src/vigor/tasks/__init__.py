@@ -26,7 +26,10 @@ TASK_FILE, SCENE_FILE = "task.py", "scene.json"
 """A run's copy of its task: of a program, or of a scene as demonstrations have decided it."""
 
 __all__ = [
+    "SCENES",
+    "SCENE_FILE",
     "TASKS",
+    "TASK_FILE",
     "Arm",
     "Display",
     "Gripper",
@@ -36,6 +39,7 @@ __all__ = [
     "Source",
     "Task",
     "absolute",
+    "copy_of",
     "load_stored",
     "load_task",
 ]
@@ -108,6 +112,18 @@ def _stored_scene(reference: str, content: str, folders: tuple[Path, ...], where
             task = scenes.load(place)
             return task.with_origin(reference, task.digest)
     raise UserError(f"{where} needs its scene, {SCENE_FILE} of its run, which is not there or has changed; give --task")
+
+
+def copy_of(task: Task) -> tuple[str, bytes] | None:
+    """Name and content of the file that a run keeps of its task, of a scene as it is decided; None if it is in none."""
+    if not task.origin:
+        return None
+    if task.data:
+        return SCENE_FILE, task.data.encode()
+    file = Path(task.origin.rpartition(":")[0])
+    if not file.is_file() or trust.digest(file) != task.digest:
+        raise UserError(f"{file} has changed since the task was loaded; load it again")
+    return TASK_FILE, file.read_bytes()
 
 
 def absolute(reference: str) -> str:
