@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 
 import vigor
@@ -40,6 +41,17 @@ def _optimised() -> Iterator[None]:
     jax.config.update("jax_disable_most_optimizations", False)
     yield
     jax.config.update("jax_disable_most_optimizations", True)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLE.parent.glob("0*.toml")), ids=lambda path: path.name)
+def test_demonstrations_of_a_scene_are_generated_and_succeed(path):
+    pytest.importorskip("yourdfpy")
+    own, rng = example(f"{path.stem}.py"), np.random.default_rng(1)
+    task, places = vigor.load_task(str(path)), [own["context"](rng) for _ in range(2)]
+    shown = [own["demonstration"](task.arm.robot, place, rng) for place in places]
+    made = vigor.Demonstrations.from_recordings(task, places, shown, [0, 1], "generated")
+    assert len(made) == 2
+    assert made.weights.shape[1] > task.promp.weights, "so few bases as an open scene has would not fit them"
 
 
 def train_example(folder: Path) -> None:

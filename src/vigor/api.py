@@ -20,6 +20,7 @@ from vigor.demonstrations import dataset, importers, splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import recognition
 from vigor.demonstrations.formats.episodes import Reading
+from vigor.demonstrations.preprocessing import settled
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
@@ -177,12 +178,12 @@ def train(
 ) -> Run:
     """Learn from demonstrations: a mixture of movements for every training and test context.
 
-    task: a task, its name, or path/to/file.py:NAME; demonstrations: a set, the folder of one, recordings that
-    `Demonstrations.from_files` reads, or the task's own; reading: how recordings are read; train_contexts,
-    demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out: a new folder for
-    the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of the method, instead
-    of the preset's; command: the words that began the run, if any; changes: single settings by name, for instance
-    iterations=50.
+    task: a task, its name, path/to/scene.toml, or path/to/file.py:NAME; demonstrations: a set, the folder of one,
+    recordings that `Demonstrations.from_files` reads, or the task's own; reading: how recordings are read;
+    train_contexts, demos_per_context: how many are learned from; test_contexts: how many, or their values [n, C]; out:
+    a new folder for the run, otherwise it is kept as long as the `Run` lives; progress: show it; settings: those of
+    the method, instead of the preset's; command: the words that began the run, if any; changes: single settings by
+    name, for instance iterations=50.
     """
     task = load_task(task)
     _check_own(task)
@@ -194,6 +195,8 @@ def train(
         given = importers.load(task, place, reading, say)
         if not recognition.is_own(place) and (train_contexts, each) == (6, task.source.per_context):
             train_contexts, each = splits.suited(given, train_contexts, each, say)
+    if given is not None:
+        task = settled(task, given)
     settings = presets.preset(task, preset, method) if settings is None else settings
     setup = Setup(
         task=task.origin or task.name,

@@ -5,8 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from vigor.basics.errors import UserError
 from vigor.motion.inverse_kinematics import LONGEST, damped_least_squares
 from vigor.motion.kinematics import PlanarChain
+from vigor.motion.panda import PANDA
 
 ARM = PlanarChain((1.0, 1.0, 1.0))
 FREE = jnp.full(3, 10.0)
@@ -50,3 +52,17 @@ def test_a_step_is_the_shortest_move_that_brings_the_point_nearer():
     np.testing.assert_allclose(np.linalg.norm(far - START), LONGEST, rtol=1e-5)
     still = damped_least_squares(lambda joints: ARM(joints)[-1], START, ARM(START)[-1], -FREE, FREE, 1e-3, 1)
     np.testing.assert_array_equal(still, START)
+
+
+def test_a_robot_reaches_a_place_and_an_orientation():
+    near = np.array([0.3, 0.2, 0.1, -1.8, 0.2, 2.0, 0.4])
+    position, rotation = (np.asarray(part[0]) for part in PANDA.kinematics.frames(jnp.asarray(near, jnp.float32)))
+    for wanted in (None, rotation):
+        found = PANDA.reach(position, wanted, near + 0.2)
+        low, high = np.array(PANDA.position).T
+        assert np.all((low <= found) & (found <= high))
+        there = PANDA.kinematics.frames(jnp.asarray(found, jnp.float32))
+        np.testing.assert_allclose(there.position[0], position, atol=2e-3)
+    np.testing.assert_allclose(there.rotation[0], rotation, atol=0.02)
+    with pytest.raises(UserError, match="Franka Panda cannot reach"):
+        PANDA.reach((3.0, 0.0, 0.0))

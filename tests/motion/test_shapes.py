@@ -1,10 +1,12 @@
 """Shapes: they check themselves, and those in space are cut by the plane."""
 
+import math
+
 import numpy as np
 import pytest
 
 from vigor.basics.errors import UserError
-from vigor.motion.shapes import Box, Sphere, in_plane, parse
+from vigor.motion.shapes import Box, Capsule, Plane, Sphere, in_plane, parse
 
 
 def test_any_sequence_of_numbers_serves():
@@ -26,11 +28,28 @@ def test_any_sequence_of_numbers_serves():
         (lambda: Box((0.0, 0.0), (1.0, 0.0)), "lower corner first"),
         (lambda: Box((0.0, 0.0), (1.0, 1.0, 1.0)), "two corners of 2 or 3"),
         (lambda: Box((0.0, -np.inf), (1.0, 1.0)), "two corners of 2 or 3"),
+        (lambda: Capsule((0.0, 0.0), (1.0, 0.0), 0.1), "two ends of 3"),
+        (lambda: Capsule((0.0, 0.0, 0.0), (1.0, 0.0, np.nan), 0.1), "two ends of 3"),
+        (lambda: Capsule((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 0.0), "positive radius"),
+        (lambda: Plane((0.0, 0.0, 0.0)), "not all 0"),
+        (lambda: Plane((0.0, 1.0)), "normal of 3"),
+        (lambda: Plane((0.0, 0.0, 1.0), np.inf), "finite height"),
     ],
 )
 def test_what_is_no_shape_is_one_sentence(make, said):
     with pytest.raises(UserError, match=said):
         make()
+
+
+def test_a_capsule_has_the_volume_of_a_cylinder_and_a_ball():
+    long, ball = Capsule([0, 0, 1], np.array([0, 0, 3]), 0.5), Capsule((1, 1, 1), (1, 1, 1), 0.5)
+    assert long == Capsule((0.0, 0.0, 1.0), (0.0, 0.0, 3.0), 0.5)
+    assert ball.volume == pytest.approx(4 / 3 * math.pi * 0.125)
+    assert long.volume == pytest.approx(ball.volume + 2 * math.pi * 0.25)
+
+
+def test_the_normal_of_a_plane_has_length_one():
+    assert Plane((0, 3, -4), 0.2) == Plane((0.0, 0.6, -0.8), 0.2)
 
 
 def test_a_shape_in_the_plane_stays_as_it_is():

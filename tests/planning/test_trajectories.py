@@ -113,7 +113,7 @@ def test_a_movement_that_is_too_fast_is_slowed_down():
 
 
 def test_a_movement_that_is_too_fast_and_in_a_keep_out_is_refused():
-    with pytest.raises(UserError, match=r"violates keep-out 1: a link is 0\.160 inside; export another"):
+    with pytest.raises(UserError, match=r"violates keep-out 1: a link is 0\.169 inside; export another"):
         trajectory(ARM, some(ARM), Constraints(PANDA, 0.1, (Sphere((0.0, 0.0, 0.2), 0.1),)))
 
 

@@ -141,13 +141,13 @@ def test_a_file_that_was_never_named_is_not_run(own, counter, where):
 
 def test_a_file_that_was_named_is_loaded_also_from_a_copy(own, counter, where, tmp_path):
     load_task(f"{own}:TASK")
-    digest, copy = trust.digest(own), tmp_path / "copy.py"
-    assert load_stored(f"{own}:TASK", digest, (copy,), where).origin == f"{own}:TASK"
+    digest, copy = trust.digest(own), tmp_path / "task.py"
+    assert load_stored(f"{own}:TASK", digest, (tmp_path,), where).origin == f"{own}:TASK"
     own.rename(copy)
-    task = load_stored(f"{own}:TASK", digest, (copy,), where)
+    task = load_stored(f"{own}:TASK", digest, (tmp_path,), where)
     assert task.origin == f"{copy}:TASK"
     assert task.digest == digest
-    assert load_stored(f"{own}:TASK", digest, (copy,), where) is task
+    assert load_stored(f"{own}:TASK", digest, (tmp_path,), where) is task
     assert counter.read_text() == "xxx"
 
 
@@ -164,20 +164,20 @@ def test_a_file_that_has_changed_is_not_run(own, counter, where):
 
 
 def test_where_a_file_has_changed_a_copy_is_used_and_that_is_said(own, counter, where, tmp_path):
-    digest, copy = trust.digest(own), tmp_path / "copy.py"
+    digest, copy = trust.digest(own), tmp_path / "task.py"
     copy.write_bytes(own.read_bytes())
     trust.confirm(own)
     own.write_text("1 / 0")
     with pytest.warns(
-        Notice, match=r"own\.py has changed since .*config\.json was written; the copy .*copy\.py is used"
+        Notice, match=r"own\.py has changed since .*config\.json was written; the copy .*task\.py is used"
     ):
-        assert load_stored(f"{own}:TASK", digest, (copy,), where).origin == f"{copy}:TASK"
+        assert load_stored(f"{own}:TASK", digest, (tmp_path,), where).origin == f"{copy}:TASK"
     assert counter.read_text() == "x"
 
 
 def test_a_task_that_is_nowhere_is_one_sentence(where, tmp_path):
     with pytest.raises(UserError, match=r"needs its task gone\.py, which is not there; give --task FILE:NAME"):
-        load_stored("gone.py:TASK", "0" * 64, (tmp_path / "gone too.py",), where)
+        load_stored("gone.py:TASK", "0" * 64, (tmp_path / "gone too",), where)
     with pytest.raises(UserError, match="is of the task point, which is in no file; give the task itself"):
         load_stored("point", "", (), where)
     with pytest.raises(UserError, match="which is not there"):

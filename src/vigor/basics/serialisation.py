@@ -4,6 +4,7 @@ import unicodedata
 from typing import Any, Literal, TypeVar, get_args, get_origin, is_typeddict
 
 import cattrs
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.gen.typeddicts import make_dict_structure_fn as make_typed_dict_structure_fn
 
 from vigor.basics.errors import UserError
@@ -67,6 +68,12 @@ def _converter() -> cattrs.Converter:
 
 
 CONVERTER = _converter()
+
+
+def changed(kind: type, **changes: Any) -> None:
+    """Let a class be written and read with changes to some of its fields."""
+    CONVERTER.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, CONVERTER, **changes))
+    CONVERTER.register_structure_hook(kind, make_dict_structure_fn(kind, CONVERTER, **changes))
 
 
 def to_json(value: Any) -> Any:

@@ -53,10 +53,14 @@ def chosen(plans: Any, context: int, solution: int) -> tuple[Any, Any]:
 def load_demonstrations(folder: Path, reference: str | None) -> tuple[Any, Any]:
     """Task and demonstrations of a folder."""
     from vigor.demonstrations.dataset import Demonstrations
+    from vigor.demonstrations.preprocessing import settled
     from vigor.tasks import TASKS, load_task
 
     name = reference or Demonstrations.load(folder).task
     if name not in TASKS and reference is None:
-        raise UserError(f"{folder} holds demonstrations of {name}; give --task path/to/file.py:NAME")
+        raise UserError(
+            f"{folder} holds demonstrations of {name}; give --task path/to/scene.toml or path/to/file.py:NAME"
+        )
     task = load_task(name)
-    return task, Demonstrations.load(folder, task)
+    loaded = Demonstrations.load(folder, task)
+    return settled(task, loaded), loaded

@@ -17,7 +17,7 @@ class Generate:
     """Make demonstrations with the task's own generator. They are generated, not human."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
+    """planar-reacher, panda-reacher, box-pusher, path/to/scene.toml, or path/to/file.py:NAME."""
     out: Folder
     """New folder for the demonstrations."""
     seed: int = 0
@@ -45,7 +45,7 @@ class Import:
     """Read recordings in any known format, say what was found, and keep those that succeed as ProMPs."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME."""
+    """planar-reacher, panda-reacher, box-pusher, path/to/scene.toml, or path/to/file.py:NAME."""
     path: Positional[Path]
     """A LeRobot data set; a rosbag2 file, folder, or folder of these; a robomimic .hdf5 file; a folder with .csv files,
     or one of them; an .npz file; or a clone of github.com/NiklasFreymuth/VIGOR."""
@@ -55,6 +55,7 @@ class Import:
 
     def __call__(self, words: list[str]) -> int:
         from vigor.demonstrations import importers
+        from vigor.demonstrations.preprocessing import settled
         from vigor.reports.terminal import demonstrations_table
         from vigor.tasks import load_task
 
@@ -67,6 +68,7 @@ class Import:
             more = self._more(task) if left_out else ""
             raise UserError(f"{error}; {more}" if more else str(error)) from None
         imported.save(self.out)
+        task = settled(task, imported)
         for note in notes:
             print(f"{note[0].upper()}{note[1:]}.")
         demonstrations_table(task, imported)
@@ -94,7 +96,7 @@ class Check:
     folder: Positional[Folder]
     """Folder with demonstrations."""
     task: TaskOfRun = None
-    """Only needed for a task of your own: path/to/file.py:NAME."""
+    """Only needed for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.reports.terminal import demonstrations_remarks, demonstrations_table
@@ -112,7 +114,7 @@ class Show:
     folder: Positional[Folder]
     """Folder with demonstrations."""
     task: TaskOfRun = None
-    """Only needed for a task of your own: path/to/file.py:NAME."""
+    """Only needed for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
     out: MaybeFile = None
     """The picture of the paths; that of the fits is beside it. Default: demonstrations.png in the folder."""
 

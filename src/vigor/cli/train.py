@@ -21,7 +21,8 @@ class Train:
     """Learn from demonstrations: a mixture of movements for every training and test context."""
 
     task: Positional[TaskName] = ""
-    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME for a task of your own."""
+    """planar-reacher, panda-reacher, box-pusher, or for a task of your own path/to/scene.toml or
+    path/to/file.py:NAME."""
     method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail"] = "vigor"
     """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
     demos: MaybeFolder = None
@@ -79,7 +80,9 @@ class Train:
         if self.task_of_run is not None:
             raise UserError("--task belongs to --resume; name the task of a new run without it")
         if not self.task:
-            raise UserError("name a task: planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME")
+            raise UserError(
+                "name a task: planar-reacher, panda-reacher, box-pusher, path/to/scene.toml, or path/to/file.py:NAME"
+            )
         if self.out is not None:
             return self.out
         stem = Path(self.task.partition(":")[0]).stem + ("" if self.method == "vigor" else f"-{self.method}")

@@ -1,6 +1,7 @@
 """The context of every episode: listed by the file, in a file beside it, among what it observes, or read off the
 movement."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,12 +11,15 @@ import numpy as np
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.demonstrations.formats.episodes import Episode, Episodes, Reading
+from vigor.motion import rotations
 from vigor.tasks.task import Task
 
 DECIMALS = 6
 """Digits after the point in which two contexts differ that are not the same."""
 POSE = 7
 """Numbers of a pose."""
+PARTS = {2: "its place seen from above", 3: "its place", 4: "its place and its heading", POSE: "all of it"}
+"""Parts of a pose that a context may have, by how many numbers they are."""
 
 Found = tuple[np.ndarray, np.ndarray, str]
 """Contexts [m, C], the context of each episode [n] as an index into these, and a sentence about where they are from."""
@@ -100,17 +104,29 @@ def _keys(task: Task, episodes: Episodes) -> tuple[str, ...]:
     if len(fitting) == 1:
         return (fitting[0],)
     poses = [name for name, values in around.items() if len(values) == POSE]
-    stems = tuple(dict.fromkeys(name.rpartition(" ")[0] for name in task.context_names))
+    stems = tuple(_sizes(task))
     named = [next((pose for pose in poses if stem and stem in pose.rpartition("/")[2]), None) for stem in stems]
-    if all(named) and len(set(named)) == len(named) and task.context_dimension in (2 * len(named), 3 * len(named)):
+    if all(named) and len(set(named)) == len(named) and all(size in PARTS for size in _sizes(task).values()):
         return tuple(name for name in named if name)
-    if len(poses) == 1 and task.context_dimension in (2, 3):
+    if len(poses) == 1 and task.context_dimension in PARTS:
         return (poses[0],)
     has = f"it has {', '.join(around)}" if around else "the file has none"
     raise UserError(
         f"the context of every episode is missing ({', '.join(task.context_names)}); {has}: give --contexts-file FILE "
         "with a row for every episode, --context-keys NAME ..., or --context-from end"
     )
+
+
+def _sizes(task: Task) -> dict[str, int]:
+    """How many numbers of a context each thing has, by its name: of "cup x" and "cup y", cup has 2."""
+    return Counter(name.rpartition(" ")[0] for name in task.context_names)
+
+
+def _part(pose: np.ndarray, size: int) -> np.ndarray:
+    """As many numbers of a pose [7] as are asked for: see `PARTS`."""
+    if size == 4:
+        return np.append(pose[:3], rotations.heading(pose[3:]))
+    return pose[:size]
 
 
 def _observed(task: Task, path: Path, item: Episode, keys: Sequence[str]) -> np.ndarray:
@@ -120,9 +136,11 @@ def _observed(task: Task, path: Path, item: Episode, keys: Sequence[str]) -> np.
         known = ", ".join(item.surroundings) or "nothing"
         raise UserError(f"{item.name} of {path} has no {unknown[0]!r}; it has {known}")
     parts = [item.surroundings[name] for name in keys]
-    each = task.context_dimension / len(keys)
-    if each in (2, 3) and all(len(part) == POSE for part in parts):
-        parts = [part[: int(each)] for part in parts]
+    sizes = list(_sizes(task).values())
+    if len(sizes) != len(keys):  # Things without names of their own.
+        sizes = [task.context_dimension // len(keys)] * len(keys)
+    if all(len(part) == POSE for part in parts) and all(size in PARTS for size in sizes):
+        parts = [_part(part, size) for part, size in zip(parts, sizes, strict=True)]
     found = np.concatenate(parts)
     if len(found) != task.context_dimension:
         names = f"{task.context_dimension} numbers: {', '.join(task.context_names)}"

@@ -174,7 +174,7 @@ def check_fits(demonstrations: Demonstrations, task: Task) -> None:
         raise UserError(f"these are demonstrations of {demonstrations.task}, not of {task.name}; choose that task")
     check_shapes(task, demonstrations.contexts, demonstrations.recordings)
     length = demonstrations.weights.shape[1]
-    if length != task.promp.weights:
+    if task.settle is None and length != task.promp.weights:
         raise UserError(f"weight vectors have {length} numbers where {task.name} has {task.promp.weights}")
 
 

@@ -112,8 +112,8 @@ def recordings(task: Task, path: Path, reading: Reading) -> Recordings:
     columns = matching.columns(task, episodes, reading)
     even, of_time = _evenly(episodes)
     joints, of_unit = matching.in_radians(task, [values[:, columns.joints] for values in even], reading.unit)
-    joints, of_pauses = _without_pauses(joints)
     grippers = [None if columns.gripper is None else values[:, columns.gripper] for values in even]
+    joints, of_pauses = _without_pauses(matching.with_gripper(task, joints, grippers))
     known, context_of, of_contexts = contexts.find(task, episodes, joints, grippers, reading)
     notes = [f"{path} is {episodes.format} with {len(even)} recordings of {', '.join(episodes.columns)}"]
     notes += [*episodes.notes, *columns.notes, *of_unit, of_contexts, *of_time, *of_pauses, *_start(task, joints)]
@@ -181,6 +181,8 @@ def remedy(task: Task, recordings: Recordings) -> Remedy | None:
 
     A ProMP of few bases rounds off what a recording does quickly, and so may fail where the recording does not.
     """
+    if task.settle is not None:  # It has as many as its recordings need.
+        return None
     _, known, context_of, moving, *_ = recordings
     movements = np.stack([resample(without_rest(recording), task.promp.steps) for recording in moving])
     solving = int(np.sum(task.succeeds(task.distances(movements, known[context_of]))))

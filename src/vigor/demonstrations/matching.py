@@ -46,31 +46,33 @@ def moved(task: Task) -> tuple[Moved, ...] | None:
         return None
     at = jnp.linspace(-0.3, 0.4, task.promp.dimensions)
     slopes = np.asarray(jax.jacfwd(task.arm.joints)(at))
+    if task.arm.gripper is not None:
+        at, slopes = at[:-1], slopes[:, :-1]
     if slopes.shape != (len(robot.joints), len(at)) or not np.all((slopes == 0) | (slopes == 1)):
         return None
     of = [int(np.argmax(column)) for column in slopes.T]
-    if len(set(of)) < len(of) or not np.allclose(np.asarray(task.arm.joints(at))[of], at, atol=1e-6):
+    if len(set(of)) < len(of) or not np.allclose(slopes[of] @ at, at, atol=1e-6):
         return None
     return tuple(Moved(robot.joints[i], *robot.position[i]) for i in of)
 
 
 def columns(task: Task, episodes: Episodes, reading: Reading) -> Columns:
     """Columns of a file that a task moves: those that are named, those of the same names, or all in their order."""
-    names, dimensions, own = episodes.columns, task.promp.dimensions, moved(task)
-    gripper = _gripper(episodes, reading)
+    names, own, gripper = episodes.columns, moved(task), _gripper(task, episodes, reading)
+    dimensions = task.promp.dimensions - (task.arm.gripper is not None)
     if reading.joints:
         if len(reading.joints) != dimensions:
             raise UserError(f"{task.name} moves {dimensions} joints, and --joints names {len(reading.joints)}")
-        return _said(episodes, [_column(episodes, name) for name in reading.joints], gripper)
+        return _said(task, episodes, [_column(episodes, name) for name in reading.joints], gripper)
     robot = task.arm.robot
     if own is not None and robot is not None and not episodes.named:
         bare = [i for i in range(len(names)) if i != gripper]
         if len(bare) == len(robot.joints):  # All joints of the robot, in its order.
-            return _said(episodes, [bare[robot.joints.index(item.joint)] for item in own], gripper)
+            return _said(task, episodes, [bare[robot.joints.index(item.joint)] for item in own], gripper)
     if own is not None and episodes.named:
         known = {_bare(name): i for i, name in enumerate(names)}
         if all(_bare(item.joint) in known for item in own):
-            return _said(episodes, [known[_bare(item.joint)] for item in own], gripper)
+            return _said(task, episodes, [known[_bare(item.joint)] for item in own], gripper)
         asked = " ".join(item.joint for item in own)
         raise UserError(
             f"{episodes.path} has the joints {', '.join(names)} where {task.name} moves {asked}; "
@@ -82,12 +84,13 @@ def columns(task: Task, episodes: Episodes, reading: Reading) -> Columns:
             f"{episodes.path} has {len(rest)} columns ({', '.join(names)}) where {task.name} moves {dimensions} "
             "joints; give --joints with the file's names in the task's order"
         )
-    return _said(episodes, rest, None if gripper in rest else gripper)
+    return _said(task, episodes, rest, None if gripper in rest else gripper)
 
 
-def _said(episodes: Episodes, joints: Sequence[int], gripper: int | None) -> Columns:
+def _said(task: Task, episodes: Episodes, joints: Sequence[int], gripper: int | None) -> Columns:
     """Columns, with a sentence about those that are left out."""
-    left = [name for i, name in enumerate(episodes.columns) if i not in joints]
+    used = [*joints, gripper] if task.arm.gripper is not None else joints
+    left = [name for i, name in enumerate(episodes.columns) if i not in used]
     notes = [f"{', '.join(left)} {'is' if len(left) == 1 else 'are'} no part of the task's movement"] if left else []
     return Columns(tuple(joints), gripper, tuple(notes))
 
@@ -105,11 +108,44 @@ def _column(episodes: Episodes, name: str) -> int:
     return episodes.columns.index(name)
 
 
-def _gripper(episodes: Episodes, reading: Reading) -> int | None:
-    """Column of the gripper: the one that is named, or the first that is called so."""
+def _gripper(task: Task, episodes: Episodes, reading: Reading) -> int | None:
+    """Column of the gripper: the one that is named, or the first that is called so.
+
+    For a task that has a gripper it must be there: by its channel's name, or as the last of columns without names.
+    """
     if reading.gripper:
         return _column(episodes, reading.gripper)
+    own = task.arm.gripper
+    if own is not None:
+        bare = {_bare(name): i for i, name in enumerate(episodes.columns)}
+        if _bare(own.channel) in bare:
+            return bare[_bare(own.channel)]
+        return _column(episodes, own.channel) if episodes.named else len(episodes.columns) - 1
     return next((i for i, name in enumerate(episodes.columns) if GRIPPER.search(name)), None)
+
+
+def with_gripper(
+    task: Task, recordings: Sequence[np.ndarray], grippers: Sequence[np.ndarray | None]
+) -> Sequence[np.ndarray]:
+    """Recordings [T, joint] with the gripper [T] as their last dimension, from 0 to 1, if the task has one."""
+    own = task.arm.gripper
+    if own is None:
+        return recordings
+    low, high = own.range
+    found = [np.asarray(values) for values in grippers if values is not None]
+    if len(found) != len(recordings):
+        raise UserError(f"the recordings have no gripper {own.channel!r}; name it with --gripper")
+    lowest, highest = min(values.min() for values in found), max(values.max() for values in found)
+    room = SLACK * (high - low)
+    if lowest < low - room or highest > high + room:
+        raise UserError(
+            f"the gripper goes from {lowest:.3g} to {highest:.3g} where {task.name} has it from {low:g} to {high:g}; "
+            "give its range"
+        )
+    return [
+        np.column_stack([item, np.clip((values - low) / (high - low), 0.0, 1.0)])
+        for item, values in zip(recordings, found, strict=True)
+    ]
 
 
 # Units

@@ -39,7 +39,8 @@ def preprocess(
     """Fit ProMPs to recordings [T, dimensions] of any lengths, and keep those that succeed when rolled out.
 
     The rest before a movement is dropped, and its last pose held for a while, so that the fit ends near the goal. The
-    ProMP of a recording that succeeds is moved a little if it does not (see `repair`).
+    ProMP of a recording that succeeds is moved a little if it does not (see `repair`). What a task leaves open is
+    decided by the recordings that are kept.
     report(number, missed): called for each that is not kept, with its number from 0 and how far it is from success.
     """
     count = len(recordings)
@@ -48,7 +49,7 @@ def preprocess(
     contexts, context_of = checked_contexts(contexts, context_of, count)
     moving = [without_rest(recording) for recording in checked_recordings(recordings)]
     check_shapes(task, contexts, moving)
-    recorded_in = contexts[context_of]
+    recorded_in, opened, task = contexts[context_of], task, _settled(task, moving, contexts[np.unique(context_of)])
     weights = fit(task, moving)
     away = np.array(distances(task, weights, recorded_in))
     near = _near_misses(task, moving, recorded_in, away)
@@ -62,12 +63,30 @@ def preprocess(
             f"none of the {count} recordings solves {task.name} (the best is {away.min():.3g} away); "
             "check units, context indices and the start pose"
         )
+    if len(kept) < count and opened.settle is not None:  # Those that are kept decide, and may decide otherwise.
+        left = [recordings[i] for i in kept.tolist()]
+        return preprocess(opened, contexts, left, context_of[kept], f"{source}, {len(kept)} of {count} recordings kept")
     repaired = len(np.intersect1d(near, kept))
     if len(kept) < count:
         source = f"{source}, {len(kept)} of {count} recordings kept"
     if repaired:
         source = f"{source}, {repaired} of {count} recordings moved a little to succeed"
     return Demonstrations(task.name, contexts, context_of[kept], weights[kept], tuple(moving[i] for i in kept), source)
+
+
+def settled(task: Task, demonstrations: Demonstrations) -> Task:
+    """The task with all that its demonstrations decide; a task that leaves them nothing to decide is as it was."""
+    if task.settle is None:
+        return task
+    if demonstrations.recordings is None:
+        raise UserError(f"recordings decide how {task.name} moves, and these demonstrations hold none")
+    return _settled(task, demonstrations.recordings, demonstrations.contexts[demonstrations.demonstrated])
+
+
+def _settled(task: Task, recordings: Sequence[np.ndarray], contexts: np.ndarray) -> Task:
+    if task.settle is None:
+        return task
+    return task.settle(np.stack([resample(held(recording), FIT_STEPS) for recording in recordings]), contexts)
 
 
 def _near_misses(task: Task, recordings: Sequence[np.ndarray], contexts: np.ndarray, away: np.ndarray) -> np.ndarray:

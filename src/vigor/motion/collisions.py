@@ -32,10 +32,17 @@ def clearances(
     robot: Robot, joints: Float[Array, "*batch joint"], shapes: Sequence[Sphere | Box | Plane | Capsule]
 ) -> Float[Array, "*batch shape"]:
     """Smallest distance of the whole robot to each of some shapes; negative where it is inside."""
-    starts, ends = _placed(_chain(robot), robot.capsules, joints)
+    starts, stops = ends(robot, joints)
     radii = jnp.asarray([item.capsule.radius for item in robot.capsules], joints.dtype)
-    found = [jnp.min(capsule_to_shape(starts, ends, radii, shape), axis=-1) for shape in shapes]
+    found = [jnp.min(capsule_to_shape(starts, stops, radii, shape), axis=-1) for shape in shapes]
     return jnp.stack(found, axis=-1) if found else jnp.zeros((*joints.shape[:-1], 0), joints.dtype)
+
+
+def ends(
+    robot: Robot, joints: Float[Array, "*batch joint"]
+) -> tuple[Float[Array, "*batch capsule 3"], Float[Array, "*batch capsule 3"]]:
+    """Both ends of the lines inside all capsules of a robot."""
+    return _placed(_chain(robot), robot.capsules, joints)
 
 
 def _chain(robot: Robot) -> Chain:

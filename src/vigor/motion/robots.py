@@ -4,11 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from cattrs.gen import override
 
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import is_plain
+from vigor.basics.serialisation import CONVERTER, changed, is_plain
 from vigor.motion.kinematics import Chain
 from vigor.motion.screws import Vector
 from vigor.motion.shapes import Capsule
@@ -99,6 +101,21 @@ class Robot:
         low, high = np.where(np.isinf(low), -widest, low), np.where(np.isinf(high), widest, high)
         return np.random.default_rng(seed).uniform(low, high, (count, len(self.joints)))
 
+    def reach(
+        self,
+        position: Sequence[float] | np.ndarray,
+        rotation: np.ndarray | None = None,
+        near: Sequence[float] | np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Joints [joint] that bring the tool to a position [3], by inverse kinematics from a pose near by.
+
+        rotation: [3, 3], whose columns are the tool's axes then; near: [joint], zeros by default. What the arm cannot
+        reach so is refused.
+        """
+        from vigor.motion import inverse_kinematics
+
+        return inverse_kinematics.reach(self, position, rotation, near)
+
     @staticmethod
     def load(
         name: str | Path,
@@ -136,3 +153,31 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"Robot({self.name}, {len(self.joints)} joints)"
+
+
+# Files have null where there is no limit.
+
+
+def _limits_to_json(limits: tuple[tuple[float, float], ...]) -> list[Any]:
+    """Limits of joints; where there is none, null."""
+    return [_speeds_to_json(pair) for pair in limits]
+
+
+def _limits_from_json(value: Any, kind: Any) -> tuple[tuple[float, float], ...]:
+    pairs = CONVERTER.structure(value, tuple[tuple[float | None, float | None], ...])
+    return tuple((-math.inf if low is None else low, math.inf if high is None else high) for low, high in pairs)
+
+
+def _speeds_to_json(speeds: tuple[float, ...]) -> list[Any]:
+    return [value if math.isfinite(value) else None for value in speeds]
+
+
+def _speeds_from_json(value: Any, kind: Any) -> tuple[float, ...]:
+    return tuple(math.inf if speed is None else speed for speed in CONVERTER.structure(value, tuple[float | None, ...]))
+
+
+changed(
+    Robot,
+    position=override(unstruct_hook=_limits_to_json, struct_hook=lambda value, kind: _limits_from_json(value, kind)),
+    velocity=override(unstruct_hook=_speeds_to_json, struct_hook=lambda value, kind: _speeds_from_json(value, kind)),
+)

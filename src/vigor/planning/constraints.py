@@ -1,4 +1,4 @@
-"""Constraints of a plan: a robot's joint and velocity limits, and places that no link may enter.
+"""Constraints of a plan: a robot's joint and velocity limits, places that no link may enter, and the robot itself.
 
 A constraint is a cost on the way to a plan, which pushes samples away from violations, and a margin of the plan itself:
 how far its worst moment is from a violation; negative where there is one.
@@ -17,6 +17,7 @@ from vigor.basics.errors import UserError
 from vigor.motion.distances import along_line, point_to_box
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere, in_plane
+from vigor.planning.bodies import Body, body, enclosed, itself
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -27,6 +28,8 @@ SPARE = 0.05
 """Part of a unit that the cost keeps free, so that samples around a plan stay outside as well."""
 CLEAR = 0.2
 """The same around a keep-out, as a part of its size: what comes less near is less often left inside."""
+APART, TOUCH = 0.005, 0.1
+"""Metres that the cost keeps links of a robot apart, and that a link is inside another for a whole unit."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
 MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
@@ -55,12 +58,6 @@ class Constraints:
     def __bool__(self) -> bool:
         return self.robot is not None or bool(self.keep_out)
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the margins."""
-        limits = ["position", "velocity"] if self.robot is not None else []
-        return limits + [f"keep-out {i}" for i in range(1, len(self.keep_out) + 1)]
-
 
 def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None) -> Constraints:
     """The limits of a task's robot, if it has one, and shapes to keep out of; in the plane their sections with it."""
@@ -87,7 +84,7 @@ class Bounds(NamedTuple):
     halves: Array
     """[shape, 2 or 3]: half the edges of boxes, 0 for spheres."""
     radii: Array
-    """[shape]: of spheres, 0 for boxes, both with the robot's thickness added."""
+    """[shape]: of spheres, 0 for boxes, both with the thickness added of a robot without capsules."""
 
 
 def bounds(task: Task, constraints: Constraints) -> Bounds:
@@ -101,7 +98,7 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
     for number, shape in enumerate(shapes, start=1):
         if len(shape.centre) != space:
             raise UserError(f"keep-out {number} has {len(shape.centre)} coordinates where {task.name} has {space}")
-    thickness = 0.0 if robot is None else robot.thickness
+    thickness = 0.0 if robot is None or enclosed(task) is not None else robot.thickness
     rows = [
         (shape.centre, (0.0,) * space, shape.radius)
         if isinstance(shape, Sphere)
@@ -121,7 +118,7 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
 def cost(task: Task, limits: Bounds, weights: Array) -> Array:
     """Cost of a movement's violations, to be taken from its reward; weights: [D]. Differentiable.
 
-    A unit is a radian, the largest speed, or the size of a keep-out.
+    A unit is a radian, the largest speed, the size of a keep-out, or for links that touch `TOUCH`.
     """
     steps = task.promp.steps
     joints = task.promp.rollout(weights)
@@ -132,11 +129,12 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
         speed = jnp.abs(jnp.diff(moved, axis=0)) * (steps - 1) / limits.speed
         violations += jnp.sum(jax.nn.relu(low - moved + SPARE) + jax.nn.relu(moved - high + SPARE))
         violations += jnp.sum(jax.nn.relu(speed - 1 + SPARE))
+        violations += jnp.sum(jax.nn.relu(APART - itself(task, joints))) / TOUCH
     if limits.radii.shape[0]:
-        starts, ends = _links(task.kinematics(joints))
+        starts, ends, radii = body(task, joints)
         along = jnp.linspace(0.0, 1.0, _ALONG)[:, None, None, None]
         points = (1 - along) * starts + along * ends  # [along, T, link, 2 or 3]
-        violations += jnp.sum(_depths(limits, points[:, :-1], points[:, 1:])) / _ALONG
+        violations += jnp.sum(_depths(limits, radii, points[:, :-1], points[:, 1:])) / _ALONG
     return STRENGTH * violations
 
 
@@ -149,6 +147,8 @@ class Margins(NamedTuple):
     """[..., joint], as a part of the largest speed"""
     clearance: Array
     """[..., shape], in metres"""
+    itself: Array
+    """[...]: between links of the robot, in metres; infinite where none could touch."""
 
 
 @partial(jax.jit, static_argnums=0)
@@ -172,19 +172,15 @@ def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
         low, high = limits.position.T
         position = jnp.min(jnp.minimum(place - low, high - place), axis=0)
         velocity = 1 - jnp.max(jnp.abs(speed), axis=0) / limits.speed
-    clearance = jnp.min(clearances(limits, task.kinematics(joints)), axis=(0, 1)) if shapes else jnp.zeros(0)
-    return Margins(position, velocity, clearance)
+    clearance = jnp.min(clearances(limits, body(task, joints)), axis=(0, 1)) if shapes else jnp.zeros(0)
+    apart = jnp.min(itself(task, joints), initial=jnp.inf) if moved else jnp.asarray(jnp.inf)
+    return Margins(position, velocity, clearance, apart)
 
 
-def clearances(limits: Bounds, points: Array) -> Array:
-    """Distances [..., link, shape] of the links between points [..., points, 2 or 3] to keep-outs; negative inside."""
-    starts, ends = (part[..., None, :] for part in _links(points))
-    return along_line(partial(_outside, limits), starts, ends)
-
-
-def _links(points: Array) -> tuple[Array, Array]:
-    """Both ends [..., link, 2 or 3] of the links between points; a single point is a link without length."""
-    return (points, points) if points.shape[-2] == 1 else (points[..., :-1, :], points[..., 1:, :])
+def clearances(limits: Bounds, parts: Body) -> Array:
+    """Distances [..., part, shape] of the parts of a robot to keep-outs; negative inside."""
+    starts, ends = (end[..., None, :] for end in (parts.starts, parts.ends))
+    return along_line(partial(_outside, limits), starts, ends) - parts.radii[:, None]
 
 
 def _outside(limits: Bounds, points: Array) -> Array:
@@ -192,8 +188,10 @@ def _outside(limits: Bounds, points: Array) -> Array:
     return point_to_box(points, limits.centres, limits.halves) - limits.radii
 
 
-def _depths(limits: Bounds, before: Array, after: Array) -> Array:
-    """Depths [..., shape], in sizes of the shapes, of points in them that go from `before` to `after`, [..., 2 or 3].
+def _depths(limits: Bounds, radii: Array, before: Array, after: Array) -> Array:
+    """Depths [..., shape], in sizes of the shapes, of balls in them that go from `before` to `after`, [..., 2 or 3].
+
+    radii: [part], of the balls by the last axis but the coordinates.
 
     It is looked where the way passes a shape's centre most closely, so that a fast arm does not go unseen. The way
     counts beside the time: else it would pay to pass through quickly.
@@ -203,28 +201,29 @@ def _depths(limits: Bounds, before: Array, after: Array) -> Array:
     share = jnp.sum((limits.centres - before) * way, axis=-1) / length**2
     share = jax.lax.stop_gradient(jnp.clip(share, 0.0, 1.0))
     size = limits.radii + jnp.max(limits.halves, axis=-1)
-    depth = -_outside(limits, before + share[..., None] * way) / size
+    depth = (radii[:, None] - _outside(limits, before + share[..., None] * way)) / size
     return jax.nn.relu(depth + CLEAR) * (1 + WAY * length / size)
 
 
 def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
-    """Margins of one movement by the constraint's name; position in radians, velocity as a part, clearance in metres.
+    """Margins of one movement by the constraint's name; position in radians, velocity as a part, others in metres.
 
-    A joint that turns without end has no margin.
+    A joint that turns without end has no margin, nor a robot of which no links are known that could touch.
     """
-    values: list[Any] = [np.min(found.position), np.min(found.velocity)] if constraints.robot is not None else []
-    values += list(found.clearance)
-    named = zip(constraints.names, values, strict=True)
-    return {name: float(value) for name, value in named if np.isfinite(value)}
+    limits: dict[str, Any] = {}
+    if constraints.robot is not None:
+        limits = {"position": np.min(found.position), "velocity": np.min(found.velocity), "itself": found.itself}
+    limits |= {f"keep-out {i}": value for i, value in enumerate(found.clearance, start=1)}
+    return {name: float(value) for name, value in limits.items() if np.isfinite(value)}
 
 
 @dataclass(frozen=True)
 class Violation:
     """A constraint that a movement violates, by how much, and for a speed how long it would have to take instead."""
 
-    kind: Literal["position", "keep-out", "velocity"]
+    kind: Literal["position", "keep-out", "itself", "velocity"]
     name: str
-    """Joint, or number of the keep-out counted from 1."""
+    """Joint, number of the keep-out counted from 1, or the robot."""
     amount: float
     """Radians or metres beyond, or for a speed the part of the largest one."""
     seconds: float | None = None
@@ -236,12 +235,14 @@ class Violation:
                 return f"the limit of {self.name} by {self.amount:.3f}"
             case "keep-out":
                 return f"keep-out {self.name}: a link is {self.amount:.3f} inside"
+            case "itself":
+                return f"{self.name} itself: a link is {self.amount:.3f} inside another"
             case _:
                 return f"the largest speed of {self.name}, which would need {self.seconds:.1f} s"
 
 
 def violation(constraints: Constraints, found: Margins) -> Violation | None:
-    """The constraint that one movement violates: joint limits first, then keep-outs, then velocity.
+    """The constraint that one movement violates: joint limits first, then keep-outs, the robot itself, then velocity.
 
     Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated. What is
     not a number violates too.
@@ -255,6 +256,8 @@ def violation(constraints: Constraints, found: Margins) -> Violation | None:
         if not clearance >= 0:
             return Violation("keep-out", str(number), float(-clearance))
     if robot is not None:
+        if not found.itself >= 0:
+            return Violation("itself", robot.name, float(-found.itself))
         joint = int(np.argmin(found.velocity))
         margin = float(found.velocity[joint])
         if not margin >= 0:

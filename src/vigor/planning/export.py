@@ -51,10 +51,12 @@ def write(path: Path, trajectory: Trajectory, kind: Format | None = None, topics
 
 
 def as_csv(trajectory: Trajectory) -> str:
-    """A line of names, then a row for every moment: time, positions, velocities, accelerations."""
+    """A line of names, then a row for every moment: time, positions, velocities, accelerations, gripper."""
     kinds = ("", "_velocity", "_acceleration")
     names = ["time", *(f"{joint}{kind}" for kind in kinds for joint in trajectory.joints)]
     table = np.column_stack([trajectory.times, trajectory.positions, trajectory.velocities, trajectory.accelerations])
+    if trajectory.gripper is not None:
+        names, table = [*names, trajectory.gripper.channel], np.column_stack([table, trajectory.gripper.positions])
     return "\n".join([",".join(names), *(",".join(map(repr, row)) for row in table.tolist())]) + "\n"
 
 
@@ -65,11 +67,15 @@ def _as_json(trajectory: Trajectory) -> dict[str, Any]:
         "positions": trajectory.positions.tolist(),
         "velocities": trajectory.velocities.tolist(),
         "accelerations": trajectory.accelerations.tolist(),
+        **({} if trajectory.gripper is None else {trajectory.gripper.channel: trajectory.gripper.positions.tolist()}),
     }
 
 
 def message(trajectory: Trajectory) -> dict[str, Any]:
-    """A ROS 2 `trajectory_msgs/JointTrajectory`, that begins when it is received."""
+    """A ROS 2 `trajectory_msgs/JointTrajectory` of the arm, that begins when it is received.
+
+    A gripper has a controller of its own; the joint states of a bag have it.
+    """
     points = [
         {
             "positions": place,
@@ -131,11 +137,16 @@ def _as_state(types: Any, trajectory: Trajectory, step: int) -> Any:
     """A `sensor_msgs/JointState` of one sample."""
     sec, nanosec = divmod(round(float(trajectory.times[step]) * 1e9), 10**9)
     stamp = types["builtin_interfaces/msg/Time"](sec=sec, nanosec=nanosec)
+    names, places, speeds = list(trajectory.joints), trajectory.positions[step], trajectory.velocities[step]
+    if trajectory.gripper is not None:
+        opened = trajectory.gripper.positions
+        rate = np.gradient(opened, trajectory.times)[step]
+        names, places, speeds = [*names, trajectory.gripper.channel], [*places, opened[step]], [*speeds, rate]
     return types[STATE](
         header=types["std_msgs/msg/Header"](stamp=stamp, frame_id=""),
-        name=list(trajectory.joints),
-        position=np.array(trajectory.positions[step], np.float64),
-        velocity=np.array(trajectory.velocities[step], np.float64),
+        name=names,
+        position=np.array(places, np.float64),
+        velocity=np.array(speeds, np.float64),
         effort=np.zeros(0),
     )
 

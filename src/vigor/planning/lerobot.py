@@ -41,10 +41,14 @@ def write(
     rates = {round(1 / (item.times[1] - item.times[0]), 6) for item in trajectories}
     if len(rates) != 1 or not (rate := rates.pop()).is_integer():
         raise UserError("a LeRobot data set has a whole number of samples a second; give --rate 30, for instance")
-    names = list(names) or [f"{joint}.pos" for joint in trajectories[0].joints]
-    if len(names) != len(trajectories[0].joints):
-        raise UserError(f"{len(trajectories[0].joints)} joints need as many names, not {len(names)}")
+    grippers = [item.gripper for item in trajectories if item.gripper is not None]
+    motors = [*trajectories[0].joints, *(item.channel for item in grippers[:1])]
+    names = list(names) or [f"{motor.removesuffix('.pos')}.pos" for motor in motors]
+    if len(names) != len(motors):
+        raise UserError(f"{len(motors)} joints need as many names, not {len(names)}")
     positions = from_radians(np.concatenate([item.positions for item in trajectories]), unit, limits)
+    if grippers:  # In the unit of the recordings already.
+        positions = np.column_stack([positions, np.concatenate([item.positions for item in grippers])])
     frames, episodes = _frames(pa, trajectories, positions), _episodes(pa, trajectories, task)
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_structure_fn, override
 
 from vigor.basics import files
 from vigor.basics.errors import Notice, UserError
-from vigor.basics.serialisation import CONVERTER, from_json, to_json
+from vigor.basics.serialisation import CONVERTER, changed, from_json, to_json
 from vigor.basics.version import __version__
 from vigor.demonstrations.dataset import check_size
-from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning.constraints import bounds
 from vigor.planning.plans import Plan, Plans, Solution, of_situation
-from vigor.tasks import Task, load_stored, load_task
+from vigor.tasks import SCENE_FILE, Task, load_stored, load_task
 
 FORMAT, VERSION = "vigor-plan", 4
 
@@ -52,8 +51,7 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
         raise UserError(f"{path} is damaged: {error}; plan again") from None
     if task is None:
         # A plan that lies in its run's folder finds the run's copy also where the folder was moved.
-        copies = (Path(plans.run) / "task.py", path.parent.parent / "task.py")
-        loaded = load_stored(plans.task, plans.task_digest, copies, path)
+        loaded = load_stored(plans.task, plans.task_digest, (Path(plans.run), path.parent.parent), path)
     else:
         loaded = load_task(task)
         if loaded.digest != plans.task_digest:
@@ -61,6 +59,8 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
                 f"{loaded.origin or loaded.name} is not the task that {path} was planned for; it is used as you asked"
             )
             warnings.warn(said, Notice, stacklevel=2)
+        if loaded.settle is not None:
+            raise UserError(f"{path} needs its scene as the run has decided it; give --task RUN/{SCENE_FILE}")
     if plans.program != __version__:
         said = f"{path} was written by vigor {plans.program}, and this is {__version__}; margins are worked out anew"
         warnings.warn(said, Notice, stacklevel=2)
@@ -116,43 +116,14 @@ def _plan_from_json(value: Any, kind: type[Plan]) -> Plan:
     return _structure_plan(kept, kind)
 
 
-def _limits_to_json(limits: tuple[tuple[float, float], ...]) -> list[Any]:
-    """Limits of joints; where there is none, null."""
-    return [_speeds_to_json(pair) for pair in limits]
-
-
-def _limits_from_json(value: Any, kind: Any) -> tuple[tuple[float, float], ...]:
-    pairs = CONVERTER.structure(value, tuple[tuple[float | None, float | None], ...])
-    return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in pairs)
-
-
-def _speeds_to_json(speeds: tuple[float, ...]) -> list[Any]:
-    return [value if np.isfinite(value) else None for value in speeds]
-
-
-def _speeds_from_json(value: Any, kind: Any) -> tuple[float, ...]:
-    return tuple(np.inf if speed is None else speed for speed in CONVERTER.structure(value, tuple[float | None, ...]))
-
-
 def _shape_from_json(value: Any, kind: Any) -> Sphere | Box:
     shape: type[Sphere] | type[Box] = Sphere if isinstance(value, dict) and "radius" in value else Box
     return CONVERTER.structure(value, shape)
 
 
-def _leave_out(kind: type, **changes: Any) -> None:
-    """Let a class be written and read with changes to some of its fields."""
-    CONVERTER.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, CONVERTER, **changes))
-    CONVERTER.register_structure_hook(kind, make_dict_structure_fn(kind, CONVERTER, **changes))
-
-
-_leave_out(
-    Robot,
-    position=override(unstruct_hook=_limits_to_json, struct_hook=lambda value, kind: _limits_from_json(value, kind)),
-    velocity=override(unstruct_hook=_speeds_to_json, struct_hook=lambda value, kind: _speeds_from_json(value, kind)),
-)
 CONVERTER.register_structure_hook(Sphere | Box, _shape_from_json)
-_leave_out(Solution, situation=override(omit=True))
+changed(Solution, situation=override(omit=True))
 _structure_plan = make_dict_structure_fn(Plan, CONVERTER)
 CONVERTER.register_structure_hook(Plan, _plan_from_json)
 CONVERTER.register_unstructure_hook(Plan, _plan_to_json)
-_leave_out(Plans, loaded=override(omit=True), plans=override(rename="contexts"))
+changed(Plans, loaded=override(omit=True), plans=override(rename="contexts"))

@@ -18,33 +18,30 @@ from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
 from vigor.planning import constraints
 from vigor.planning import pacing as paces
-from vigor.planning.constraints import Bounds, Constraints, Margins
+from vigor.planning.constraints import Constraints
+from vigor.planning.moments import FINE, Moments, check_way, sample
 from vigor.planning.pacing import Pace, Pacing
 from vigor.tasks.task import Task
 
 Array = jax.Array
 
-FINE = 40
-"""Multiple of the ProMP's steps at which the largest speed and acceleration are looked for."""
 TOLERANCE = 0.02
 """Most radians that a joint may be away from where a movement starts."""
 BEGIN = 0.5
 """Least seconds for the way there."""
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
-TURN = 0.1
-"""Most radians of a joint between two moments, for a way between them that is hardly longer than a straight one."""
-BENT = 1.1
-"""Length of such a way over that of a straight one."""
-TOUCH = 1e-4
-"""Metres of a way that need not be looked at more closely."""
-PARTS = 10
-"""Parts of a way that is looked at more closely."""
-MOST = 10**4
-"""Most ways that are."""
 
 BETWEEN = 1e-4
 """Share by which a limit may be passed between the moments at which an optimal pace is looked at."""
+
+
+class GripperPath(NamedTuple):
+    """A gripper over time."""
+
+    channel: str
+    positions: np.ndarray
+    """[T], in the unit that recordings have it in."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +60,8 @@ class Trajectory:
     """[T, joint]"""
     points: np.ndarray
     """[T, points, 2 or 3]: the robot's links from base to end effector."""
+    gripper: GripperPath | None = None
+    """The gripper beside the joints, if the task has one."""
     slowed_by: str | None = None
     """The limit that makes it take longer than asked for, in words."""
 
@@ -112,48 +111,9 @@ class Trajectory:
             velocities=np.concatenate([6 * (share - share**2) * way / seconds, self.velocities]),
             accelerations=np.concatenate([(6 - 12 * share) * way / seconds**2, self.accelerations]),
             points=np.concatenate([np.repeat(self.points[:1], count, axis=0), self.points]),
+            gripper=self.gripper
+            and self.gripper._replace(positions=np.pad(self.gripper.positions, (count, 0), mode="edge")),
         )
-
-
-class Moments(NamedTuple):
-    """A movement at some phases, [T, ...]."""
-
-    place: Any
-    """[T, joint]"""
-    slope: Any
-    """[T, joint]: derivative by the phase."""
-    bend: Any
-    """[T, joint]: second derivative."""
-    points: Any
-    """[T, points, 2 or 3]"""
-    clearances: Any
-    """[T, link, keep-out]"""
-
-
-@partial(jax.jit, static_argnums=0)
-def _move(task: Task, limits: Bounds, weights: Array, phases: Array) -> Moments:
-    """A movement [D] at phases [T]."""
-
-    def place(phase: Array) -> Array:
-        return task.arm.joints(task.promp.at(weights, phase))
-
-    def slope(phase: Array) -> Array:
-        return jax.jvp(place, (phase,), (jnp.ones_like(phase),))[1]
-
-    points = task.kinematics(task.promp.at(weights, phases))
-    first, second = jax.jvp(slope, (phases,), (jnp.ones_like(phases),))
-    return Moments(place(phases), first, second, points, constraints.clearances(limits, points))
-
-
-def _sample(task: Task, limits: Bounds, weights: Array, phases: np.ndarray) -> Moments:
-    """`_move` at any number of phases [T], in blocks of one size: one program whatever their number."""
-    size = FINE * task.promp.steps
-    padded = np.resize(phases, (-(-len(phases) // size), size))
-    parts = [_move(task, limits, weights, jnp.asarray(block)) for block in padded]
-    found = Moments(*(np.concatenate(part)[: len(phases)] for part in zip(*parts, strict=True)))
-    if not all(np.all(np.isfinite(part)) for part in found):
-        raise UserError("this movement is not finite; export another solution")
-    return found
 
 
 def trajectory(
@@ -178,9 +138,9 @@ def trajectory(
     # Limits of joints are checked apart, so that the program is the same for every robot.
     bounds = constraints.bounds(task, limits)._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
     with jax.enable_x64(True):
-        at = partial(_sample, task, bounds, jnp.asarray(weights, jnp.float64))
+        at = partial(sample, task, bounds, jnp.asarray(weights, jnp.float64))
         even = paces.uniform(np.linspace(0.0, 1.0, FINE * task.promp.steps))
-        fine = _check_way(at, limits, even.phase)
+        fine = check_way(at, limits, even.phase)
         names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
         if start_pose is not None:
             _check_start(names, fine.place[0], np.asarray(start_pose, float))
@@ -192,9 +152,20 @@ def trajectory(
         times = np.arange(count) / rate
         # The last sample is the end: at most 1 / rate slower than asked for.
         pace = paced.at(np.linspace(0.0, 1.0, count)).slower(float(times[-1]))
-        found = at(pace.phase)
+        found, gripper = at(pace.phase), _gripper(task, weights, pace.phase)
     speeds, pushes = pace.along(found.slope, found.bend)
-    return Trajectory(names, times, found.place, speeds, pushes, found.points, paced.slowed_by)
+    return Trajectory(names, times, found.place, speeds, pushes, found.points, gripper, paced.slowed_by)
+
+
+def _gripper(task: Task, weights: Sequence[float], phases: np.ndarray) -> GripperPath | None:
+    """The gripper of a movement [D] at phases [T], within its range."""
+    own = task.arm.gripper
+    if own is None:
+        return None
+    joints = np.asarray(task.promp.basis(jnp.asarray(phases))) @ np.reshape(weights, (task.promp.bases, -1))
+    begin = 0.0 if task.promp.start is None else task.promp.start[-1]
+    low, high = own.range
+    return GripperPath(own.channel, low + (high - low) * np.clip(begin + task.promp.scale * joints[:, -1], 0.0, 1.0))
 
 
 class _Paced(NamedTuple):
@@ -233,52 +204,6 @@ def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: in
         return found.at(shares * seconds).slower(1 / seconds)
 
     return _Paced(longer, progress, limit if longer > limits.seconds * paces.SAFETY else None)
-
-
-def _check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, phases: np.ndarray) -> Moments:
-    """The movement at phases [T]; refused if it violates a limit that more time does not mend.
-
-    Where what is known of two moments does not rule out a violation between them, it is looked at more closely.
-    """
-    first = found = at(phases)
-    if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
-        raise UserError("this movement is wilder than any robot's; export another solution")
-    _check_moments(limits, first)
-    spans = phases[None] if limits.keep_out else np.zeros((0, 2))
-    while len(spans):
-        parts = found.place, found.points, found.clearances
-        doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
-        spans = np.linspace(spans[:, :-1][doubtful], spans[:, 1:][doubtful], PARTS + 1, axis=1)
-        if len(spans) > MOST:
-            raise UserError("this movement stays too near to a keep-out; export another solution")
-        if len(spans):
-            found = at(spans.reshape(-1))
-            _check_moments(limits, found)
-    return first
-
-
-def _doubtful(place: np.ndarray, points: np.ndarray, clearances: np.ndarray) -> np.ndarray:
-    """Whether a link may enter a keep-out between one moment and the next, [span, T - 1].
-
-    place: [span, T, joint], points: [span, T, points, 2 or 3], clearances: [span, T, link, keep-out]. A point that
-    goes from one place to another enters nothing if its way is no longer than the clearances of both together; and no
-    point of a link goes farther than both its ends.
-    """
-    way = BENT * np.linalg.norm(np.diff(points, axis=1), axis=-1)
-    way = np.maximum(way[..., :-1], way[..., 1:]) if way.shape[-1] > 1 else way  # [span, T - 1, link]
-    near = np.any(clearances[:, :-1] + clearances[:, 1:] < way[..., None], axis=(-2, -1))
-    turned = np.any(np.abs(np.diff(place, axis=1)) > TURN, axis=-1)
-    return turned | (near & (np.max(way, axis=-1) > TOUCH))
-
-
-def _check_moments(limits: Constraints, found: Moments) -> None:
-    """Refuse a movement that at one of the moments violates a limit of position or a keep-out."""
-    low, high = np.array([] if limits.robot is None else limits.robot.position).reshape(-1, 2).T
-    inside = np.minimum(found.place - low, high - found.place) if limits.robot is not None else np.zeros((1, 0))
-    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)))
-    broken = constraints.violation(limits, margins)
-    if broken is not None:
-        raise UserError(f"this movement violates {broken}; export another solution")
 
 
 def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) -> None:

@@ -191,10 +191,11 @@ def load_networks(folder: Path, like: Any, **sizes: int) -> Any:
 
 def save_shown(folder: Path, at: Starts, common: Invariants) -> None:
     """Store where the mixtures of a run begin, and what its demonstrations have in common."""
-    shown = {STARTS: (at, starts.CONTENTS), INVARIANTS: (common, invariants.CONTENTS)}
-    for name, (part, described) in shown.items():
-        arrays = {field: np.asarray(array) for field, array in part._asdict().items()}
-        contents.write_tensors(folder / name, arrays, described)
+    for name, part, described in (
+        (STARTS, at._asdict(), starts.CONTENTS),
+        (INVARIANTS, common._asdict(), invariants.CONTENTS),
+    ):
+        contents.write_tensors(folder / name, {field: np.asarray(array) for field, array in part.items()}, described)
 
 
 def load_starts(folder: Path, weights: int) -> Starts:

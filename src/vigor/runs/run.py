@@ -25,6 +25,7 @@ from vigor.basics.serialisation import from_json
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.preprocessing import settled
 from vigor.evaluation import policies, summaries
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
@@ -33,10 +34,10 @@ from vigor.learning import invariants
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
 from vigor.runs.training import EVERY, Training
-from vigor.tasks import TASKS, Task, load_stored, load_task, trust
+from vigor.tasks import SCENE_FILE, TASK_FILE, TASKS, Task, copy_of, load_stored, load_task
 
 CONFIG, RESULT, METRICS, POLICIES = "config.json", "result.json", "metrics.jsonl", "policies.npz"
-DEMONSTRATIONS, TASK_FILE, LOCK = "demonstrations", "task.py", ".lock"
+DEMONSTRATIONS, LOCK = "demonstrations", ".lock"
 
 
 class Result(TypedDict):
@@ -98,14 +99,14 @@ def train(
     own = training.prepared[0]
     setup = replace(setup, task=own.task.origin or own.task.name, task_digest=own.task.digest)
     setup = replace(setup, fingerprint=fingerprint(setup, own.demonstrations))
-    program = _program(own.task)
+    copy = copy_of(own.task)
     training.prepared = [own._replace(setup=setup)]
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
         claim(folder)  # Another process may have been faster.
         dataset.save(own.demonstrations, folder / DEMONSTRATIONS)
-        if program is not None:
-            files.write_bytes(folder / TASK_FILE, program)
+        if copy is not None:
+            files.write_bytes(folder / copy[0], copy[1])
         files.write_json(folder / CONFIG, setup_to_json(setup))
         return _carry_on(folder, training, report)
 
@@ -125,19 +126,9 @@ def claim(folder: Path) -> None:
         raise UserError(f"{folder} is a file; choose another --out")
     if (folder / CONFIG).exists():
         raise UserError(f"{folder} already holds a run; continue it with --resume {folder} or choose another --out")
-    begun = (DEMONSTRATIONS, TASK_FILE, LOCK)
+    begun = (DEMONSTRATIONS, TASK_FILE, SCENE_FILE, LOCK)
     if folder.exists() and any(item.name not in begun and not files.is_leftover(item) for item in folder.iterdir()):
         raise UserError(f"{folder} is not empty; choose another --out")
-
-
-def _program(task: Task) -> bytes | None:
-    """Content of the file that a task comes from; None if it comes from none."""
-    if not task.origin:
-        return None
-    file = Path(task.origin.rpartition(":")[0])
-    if not file.is_file() or trust.digest(file) != task.digest:
-        raise UserError(f"{file} has changed since the task was loaded; load it again")
-    return file.read_bytes()
 
 
 # What a run has in its folder
@@ -160,9 +151,11 @@ def task_of(folder: Path, setup: Setup, task: Task | str | None = None) -> Task:
     it the run's own is loaded, if no program has to be run for it that was never run before: see `vigor.tasks.trust`.
     """
     if task is None:
-        loaded = load_stored(setup.task, setup.task_digest, (folder / TASK_FILE,), folder / CONFIG)
+        loaded = load_stored(setup.task, setup.task_digest, (folder,), folder / CONFIG)
         return loaded.with_descriptors(setup.descriptors)
     loaded = load_task(task)
+    if loaded.settle is not None:
+        loaded = settled(loaded, dataset.load(folder / DEMONSTRATIONS, loaded))
     if setup.task in TASKS and loaded.name != setup.task:
         raise UserError(f"the run in {folder} is of {setup.task}, not of {loaded.name}")
     if loaded.digest and setup.task_digest not in ("", loaded.digest):

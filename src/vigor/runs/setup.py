@@ -13,12 +13,12 @@ from vigor.basics.serialisation import CONVERTER, from_json, to_json
 from vigor.basics.version import __version__
 from vigor.demonstrations import dataset, splits
 from vigor.demonstrations.dataset import Demonstrations
-from vigor.demonstrations.preprocessing import generate
+from vigor.demonstrations.preprocessing import generate, settled
 from vigor.demonstrations.splits import Split
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.problem import Problem, batch, problem
 from vigor.runs.methods import method
-from vigor.tasks import Task, load_task
+from vigor.tasks import SCENES, Task, load_task
 
 TestContexts = int | tuple[tuple[float, ...], ...]
 """Number of test contexts, or their values [context, C]."""
@@ -33,7 +33,7 @@ class Setup:
     """Everything needed to repeat a run: `config.json`."""
 
     task: str
-    """Name of the task, or path/to/file.py:NAME."""
+    """Name of the task, path/to/scene.toml, or path/to/file.py:NAME."""
     demos: str | None = None
     """Folder that the demonstrations come from, if it is known."""
     method: str = "vigor"
@@ -52,7 +52,7 @@ class Setup:
     fingerprint: str = ""
     """Digest of the demonstrations and of the task's file."""
     task_digest: str = ""
-    """SHA-256 of the task's file, if it is a user's own."""
+    """SHA-256 of the task's file, or of the run's copy of a scene, if it is a user's own."""
 
 
 class Prepared(NamedTuple):
@@ -67,9 +67,10 @@ class Prepared(NamedTuple):
 
 def prepare(setup: Setup, task: Task | None = None, demonstrations: Demonstrations | None = None) -> Prepared:
     """Load what a run needs, unless it is given, and check that it fits together."""
-    task = (load_task(setup.task) if task is None else task).with_descriptors(setup.descriptors)
+    task = load_task(setup.task) if task is None else task
     if demonstrations is None:
         demonstrations = dataset.load(Path(setup.demos), task) if setup.demos else own_demonstrations(task)
+    task = settled(task, demonstrations).with_descriptors(setup.descriptors)
     dataset.check_fits(demonstrations, task)
     test = setup.test_contexts
     split = splits.draw(
@@ -105,7 +106,7 @@ def fingerprint(setup: Setup, demonstrations: Demonstrations) -> str:
     learned_from = demonstrations.recordings if setup.raw and demonstrations.recordings else (demonstrations.weights,)
     for array in (demonstrations.contexts, demonstrations.context_of, *learned_from):
         digest.update(np.ascontiguousarray(array).tobytes())
-    file = Path(setup.task.rpartition(":")[0])
+    file = Path(setup.task if setup.task.endswith(SCENES) else setup.task.rpartition(":")[0])
     if file.is_file():
         digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -11,7 +11,8 @@ from types import ModuleType
 from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.tasks import trust
 from vigor.tasks.check import check
-from vigor.tasks.task import Arm, Display, Judge, Outline, Region, Source, Task
+from vigor.tasks.scenes import building as scenes
+from vigor.tasks.task import Arm, Display, Gripper, Judge, Outline, Region, Source, Task
 
 TASKS = {
     "planar-reacher": "vigor.tasks.reachers.planar_reacher",
@@ -19,38 +20,49 @@ TASKS = {
     "box-pusher": "vigor.tasks.box_pusher",
 }
 """Modules of the tasks that come with the package, by name; each is imported when it is asked for."""
+SCENES = (".toml", ".json")
+"""Endings of files that are scenes."""
+TASK_FILE, SCENE_FILE = "task.py", "scene.json"
+"""A run's copy of its task: of a program, or of a scene as demonstrations have decided it."""
 
 __all__ = [
+    "SCENES",
+    "SCENE_FILE",
     "TASKS",
+    "TASK_FILE",
     "Arm",
     "Display",
+    "Gripper",
     "Judge",
     "Outline",
     "Region",
     "Source",
     "Task",
     "absolute",
+    "copy_of",
     "load_stored",
     "load_task",
 ]
 
 
 def load_task(reference: str | Task) -> Task:
-    """A task by name, or `path/to/file.py:NAME` for a task of the user's own, which is checked.
+    """A task by name, `path/to/scene.toml`, or `path/to/file.py:NAME` for a task of the user's own, which is checked.
 
-    Naming a file confirms its content: see `vigor.tasks.trust`. A task itself is returned as it is.
+    Naming a program confirms its content: see `vigor.tasks.trust`. A task itself is returned as it is.
     """
     if isinstance(reference, Task):
         return reference
     if reference in TASKS:
         return importlib.import_module(TASKS[reference]).TASK
+    if reference.endswith(SCENES):
+        return scenes.load(Path(reference))
     path, colon, name = reference.rpartition(":")
     if not colon and reference.endswith(".py") and Path(reference).is_file():
         raise UserError(f"say which task of {reference} is meant: {reference}:{_names(Path(reference))}")
     if not colon or not path.endswith(".py"):
         raise UserError(
-            f"there is no task {reference!r}{near_misses(reference, TASKS)}; name one of {', '.join(TASKS)}, or "
-            "path/to/file.py:NAME for your own"
+            f"there is no task {reference!r}{near_misses(reference, TASKS)}; name one of {', '.join(TASKS)}, "
+            "path/to/scene.toml, or path/to/file.py:NAME for your own"
         )
     if not Path(path).is_file():
         raise UserError(f"{path} does not exist; name a Python file that defines your task")
@@ -58,18 +70,22 @@ def load_task(reference: str | Task) -> Task:
     return _own(path, name, trust.digest(Path(path)), str(Path.cwd()))
 
 
-def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: Path) -> Task:
+def load_stored(reference: str, content: str, folders: tuple[Path, ...], where: Path) -> Task:
     """The task that a stored run or plan refers to, without running anything that the user has not asked for.
 
-    reference: a name, or path:NAME of a file whose SHA-256 was `content`; copies: other places of that file; where: the
-    file that refers to it. A file is run only if its content was confirmed before, and then alone: nothing that lies
-    beside it can be imported. Where the file itself has changed and a copy is used, that is said.
+    reference: a name, or path:NAME of a file whose SHA-256 was `content`; folders: those of the run, which has a copy;
+    where: the file that refers to it. A scene is data, and its copy is read. A program is run only if its content was
+    confirmed before, and then alone: nothing that lies beside it can be imported. Where the file itself
+    has changed and a copy is used, that is said.
     """
     if reference in TASKS:
         return load_task(reference)
+    if reference.endswith(SCENES):
+        return _stored_scene(reference, content, folders, where)
     path, colon, name = reference.rpartition(":")
     if not colon:
         raise UserError(f"{where} is of the task {reference}, which is in no file; give the task itself")
+    copies = [folder / TASK_FILE for folder in folders]
     places = [place for place in (Path(path), *copies) if place.is_file()]
     same = [place for place in places if trust.digest(place) == content]
     if not same:
@@ -89,8 +105,31 @@ def load_stored(reference: str, content: str, copies: tuple[Path, ...], where: P
     return task
 
 
+def _stored_scene(reference: str, content: str, folders: tuple[Path, ...], where: Path) -> Task:
+    """The scene that a stored run or plan refers to, as it was decided by demonstrations."""
+    for place in (*(folder / SCENE_FILE for folder in folders), Path(reference)):
+        if place.is_file() and trust.digest(place) == content:
+            task = scenes.load(place)
+            return task.with_origin(reference, task.digest)
+    raise UserError(f"{where} needs its scene, {SCENE_FILE} of its run, which is not there or has changed; give --task")
+
+
+def copy_of(task: Task) -> tuple[str, bytes] | None:
+    """Name and content of the file that a run keeps of its task, of a scene as it is decided; None if it is in none."""
+    if not task.origin:
+        return None
+    if task.data:
+        return SCENE_FILE, task.data.encode()
+    file = Path(task.origin.rpartition(":")[0])
+    if not file.is_file() or trust.digest(file) != task.digest:
+        raise UserError(f"{file} has changed since the task was loaded; load it again")
+    return TASK_FILE, file.read_bytes()
+
+
 def absolute(reference: str) -> str:
     """A reference to a task with the whole path of a user's file."""
+    if reference.endswith(SCENES):
+        return str(Path(reference).resolve())
     path, colon, name = reference.rpartition(":")
     return f"{Path(path).resolve()}:{name}" if colon and Path(path).is_file() else reference
 

@@ -1,6 +1,7 @@
 """Tasks: what is learned, and in groups beside it how it is judged, who moves, how it is shown, where demonstrations
 come from."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -57,6 +58,24 @@ class Judge:
     """Samples of each component that an evaluation draws."""
 
 
+@dataclass(frozen=True)
+class Gripper:
+    """A gripper: the last dimension of the ProMP, from 0 to 1 between the ends of its range."""
+
+    channel: str = "gripper"
+    """Name of what opens and closes it, in recordings and in what is exported."""
+    range: tuple[float, float] = (0.0, 1.0)
+    """Its lowest and its highest value, as recordings have it."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w./ -]{1,80}", self.channel):
+            raise UserError(
+                f"a gripper's channel is named in letters, digits, dots and lines, not {self.channel!r:.80}"
+            )
+        if not -np.inf < self.range[0] < self.range[1] < np.inf:
+            raise UserError(f"the range of a gripper needs its lower end first, not {self.range}")
+
+
 @dataclass(frozen=True, eq=False)
 class Arm:
     """The robot that makes the movements."""
@@ -67,6 +86,8 @@ class Arm:
     """Joints [..., joint] of the robot from those of the ProMP [..., dimensions]; a JAX function."""
     seconds: float = 3.0
     """Duration of a movement unless a plan says otherwise."""
+    gripper: Gripper | None = None
+    """Gripper that moves with the arm; None if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,11 +160,16 @@ class Task:
     settings: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     """Settings by preset and method, for instance {("default", "vigor"): {"samples": 50}}, where they differ from the
     method's own."""
+    settle: Callable[[np.ndarray, np.ndarray], "Task"] | None = None
+    """The task itself from demonstrated movements [n, T, dimensions] and their contexts [m, C], which decide its ProMP
+    and where contexts lie; None if nothing is left to decide."""
+    data: str = ""
+    """Text that a run keeps of a task that is data, see `vigor.tasks.scenes`; empty for one that is a program."""
     origin: str = field(default="", init=False)
-    """Reference of a task in a user's file, path/to/file.py:NAME, as it was loaded from there; `dataclasses.replace`
-    leaves it out, since a task that was changed is in no file."""
+    """Reference of a task in a user's file, path/to/file.py:NAME or path/to/scene.toml, as it was loaded from there;
+    `dataclasses.replace` leaves it out, since a task that was changed is in no file."""
     digest: str = field(default="", init=False)
-    """SHA-256 of that file as it was loaded."""
+    """SHA-256 of that file as it was loaded; of a scene that of `data`."""
 
     @property
     def context_dimension(self) -> int:
@@ -198,7 +224,8 @@ class Task:
         for descriptor in self.descriptors:
             shape = jax.eval_shape(lambda j, c, d=descriptor: d(self.motion(j, c)), joints, context).shape
             name = name_of(descriptor, self.context_names)
-            names += [name] if len(shape) == 1 else [f"{name} {number + 1}" for number in range(shape[1])]
+            own = getattr(descriptor, "names", None)
+            names += own or ([name] if len(shape) == 1 else [f"{name} {number + 1}" for number in range(shape[1])])
         return tuple(names)
 
     @property

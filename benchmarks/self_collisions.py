@@ -1,0 +1,78 @@
+"""Plans of the Panda reacher that collide with the robot itself: python benchmarks/self_collisions.py RUN
+
+RUN: the folder of a finished run of the Panda reacher, or a place for one that is trained first, from generated
+demonstrations. All solutions for new contexts, planned with and without the robot's capsules, and the best of each
+context, are looked at in ten times the steps of the ProMP. Needs neither matplotlib nor a network.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics.device import Device, use_device
+from vigor.motion.collisions import self_clearance
+from vigor.motion.panda import PANDA
+from vigor.motion.promp import rollout
+from vigor.planning import constraints, planner
+from vigor.planning.planner import Planner
+from vigor.runs import presets, run
+from vigor.runs.setup import Setup
+from vigor.tasks import load_task
+
+SEED = 7
+"""Of the contexts."""
+
+
+def measure(made: Planner, contexts: np.ndarray) -> dict[str, Any]:
+    """Plans for contexts [n, C]: how many there are, how many collide, solve their context, and hold altogether."""
+    begun, task = time.perf_counter(), made.task
+    plans = made.plan(contexts)
+    seconds = time.perf_counter() - begun
+    steps = constraints.FINE * task.promp.steps
+
+    @jax.jit
+    def apart(movement: jax.Array) -> jax.Array:
+        return jnp.min(self_clearance(PANDA, task.arm.joints(rollout(task.promp, movement, steps))))
+
+    found: dict[str, Any] = {"seconds": round(seconds, 1)}
+    for name, chosen in {
+        "all": [item for plan in plans for item in plan.solutions],
+        "best": [plan.best for plan in plans],
+    }.items():
+        distances = np.array([apart(jnp.asarray(solution.movement, jnp.float32)) for solution in chosen])
+        found[name] = {
+            "plans": len(chosen),
+            "in collision with itself": int(np.sum(distances < 0)),
+            "deeper than a centimetre": int(np.sum(distances < -0.01)),
+            "solve their context": int(np.sum([solution.solves for solution in chosen])),
+            "hold": int(np.sum([solution.holds for solution in chosen])),
+        }
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, metavar="RUN")
+    parser.add_argument("--contexts", type=int, default=200)
+    parser.add_argument("--every", type=int, default=1, help="plan with every n-th of the run's ensembles")
+    parser.add_argument("--device", choices=get_args(Device), default="auto")
+    asked = parser.parse_args()
+    use_device(asked.device)
+    task = load_task("panda-reacher")
+    if not asked.run.exists():
+        run.train(Setup(task=task.name, settings=presets.preset(task), test_contexts=0), asked.run)
+    bare = replace(task, arm=replace(task.arm, robot=replace(PANDA, capsules=(), pairs=())))
+    contexts = task.sample_contexts(np.random.default_rng(SEED), asked.contexts)
+    for name, own in {"without capsules": bare, "with capsules": task}.items():
+        print(json.dumps({name: measure(planner.load(asked.run, asked.every, own), contexts)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
