@@ -7,6 +7,7 @@ from vigor.tasks import load_task
 SETTINGS = {
     ("default", "vigor"): {
         "components": 2,
+        "stall": 0,
         "samples": 20,
         "networks": 2,
         "width": 8,

@@ -21,7 +21,7 @@ class PretendedSettings:
     """Settings of nothing."""
 
     iterations: int = 12
-    settle: int = 0
+    stall: int = 0
 
 
 class PretendedState(NamedTuple):

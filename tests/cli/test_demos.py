@@ -18,7 +18,8 @@ def test_generate_check_and_show(tmp_path, capsys):
     assert (tmp_path / "picture_fits.png").stat().st_size > 10_000
     for command in ("check", "show"):
         said = refused(capsys, "demos", command, "made")
-        assert said == "vigor: made holds demonstrations of gate-and-obstacle; give --task path/to/file.py:NAME"
+        where = "path/to/scene.toml or path/to/file.py:NAME"
+        assert said == f"vigor: made holds demonstrations of gate-and-obstacle; give --task {where}"
 
 
 def test_import(published, capsys):

@@ -196,7 +196,7 @@ def test_networks_of_other_settings_are_one_sentence(broken):
     config = json.loads((broken / run.CONFIG).read_text())
     config["settings"]["density_ratio"]["training"]["architecture"]["width"] = 9
     (broken / run.CONFIG).write_text(json.dumps(config))
-    with pytest.raises(UserError, match="does not fit this run's settings"):
+    with pytest.raises(UserError, match="is damaged or of another run"):
         planning.load(broken)
 
 

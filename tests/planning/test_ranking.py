@@ -94,7 +94,7 @@ def test_predictions_are_those_of_the_movement(arm):
                 assert row.targets[label].closest == pytest.approx(away.min(), abs=1e-5)
                 assert row.targets[label].end == pytest.approx(away[-1], abs=1e-5)
             assert row.solves == (distance == 0)
-            assert row.margins.keys() == {"position", "velocity", "keep-out 1", "keep-out 2"}
+            assert row.margins.keys() == {"position", "velocity", "keep-out 1", "keep-out 2", "itself"}
             assert (row.violated is None) == (min(row.margins.values()) >= 0)
             assert row.situation.context == plan.context
 

@@ -72,7 +72,7 @@ def test_everything_else_of_a_setup_comes_back():
         (lambda read: read.update(config={}), "unknown fields: config"),
         (lambda read: read["settings"]["update"].update(speed=1, haste=2), "update has unknown fields: haste, speed"),
         (lambda read: read.update(method="vigour"), "there is no method 'vigour'"),
-        (lambda read: read.update(method="bc-t"), "unknown fields: density_ratio, misplaced, settle, update"),
+        (lambda read: read.update(method="bc-t"), "unknown fields: density_ratio, misplaced, stall, update"),
         (lambda read: read.update(settings=[1]), "settings: it must be an object"),
         (lambda read: read.update(seed=None), "seed must be a whole number"),
         (lambda read: read.update(raw=1), "raw must be true or false"),

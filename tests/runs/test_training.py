@@ -64,24 +64,24 @@ def test_it_goes_on_from_any_state():
     assert not list(training.advance(every[-1][1]))
 
 
-def test_a_run_whose_promise_has_settled_keeps_its_state_while_others_go_on():
+def test_a_run_whose_promise_has_stalled_keeps_its_state_while_others_go_on():
     """The first run rises up to step 20, the second up to step 40."""
 
     def promise(task, settings, data, states):
         return jnp.minimum(jnp.max(states.iteration), jnp.array([20, 40])) * 0.1
 
     METHODS[NAME] = replace(METHODS[NAME], promise=promise)
-    setup = Setup("point", method=NAME, settings=PretendedSettings(100, settle=20), **SPLIT)
+    setup = Setup("point", method=NAME, settings=PretendedSettings(100, stall=20), **SPLIT)
     training = Training([prepare(replace(setup, seed=seed), POINT, demonstrations()) for seed in (0, 1)])
     *_, (done, states, _) = training.advance(training.start())
     assert done == 60
     assert states.iteration.tolist() == [40, 60]
-    assert training.settled() == [True, True]
+    assert training.stalled() == [True, True]
     assert "hardly risen in the last 20" in training.why_stopped()
     assert not list(training.advance(states)), "it has ended, also for a run that is resumed"
 
 
-def test_a_run_that_is_not_to_settle_does_all_its_steps():
+def test_a_run_that_never_stops_by_itself_does_all_its_steps():
     METHODS[NAME] = replace(METHODS[NAME], promise=lambda *given: jnp.zeros(1))
     training = training_of(iterations=50)
     assert [done for done, _, _ in training.advance(training.start())][-1] == 50

@@ -81,7 +81,7 @@ def check_exported(hand: Hand, folder: Path) -> None:
     (path,) = (folder / "runs" / "1" / "plans").glob("*.json")
     plan = json.loads(path.read_text())["contexts"][0]
     np.testing.assert_allclose(plan["context"], hand.context(), atol=1e-3)
-    assert len(plan["weights"]) == fast_tasks.SETTINGS["default", "vigor"]["components"]
+    assert 1 <= len(plan["weights"]) <= fast_tasks.SETTINGS["default", "vigor"]["components"]
 
 
 def test_record_learn_and_plan(browser, tmp_path):

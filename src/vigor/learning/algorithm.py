@@ -35,7 +35,7 @@ class VigorSettings:
 
     update: PolicyUpdate = PolicyUpdate(sharpness=0.3, weights="rewarded")
     density_ratio: DensityRatio = DensityRatio()
-    settle: int = 20
+    stall: int = 20
     """Iterations in which predicted success must rise, or training stops; 0 for all iterations, whatever is predicted
     (the paper's)."""
     misplaced: float = 1.0
@@ -45,8 +45,8 @@ class VigorSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.misplaced < math.inf:
             raise UserError(f"misplaced must be 0 or more, and finite, not {self.misplaced}")
-        if not 0 <= self.settle <= 10**6:
-            raise UserError(f"settle must be from 0 to a million, not {self.settle}")
+        if not 0 <= self.stall <= 10**6:
+            raise UserError(f"stall must be from 0 to a million, not {self.stall}")
         self.update.check_networks(self.density_ratio.training.networks)
 
 

@@ -27,6 +27,8 @@ SHADES = ("#dcdcdc", "#a9a9a9", "#7d7d7d")
 """Fills of regions in their order."""
 FORBIDDEN = "#e8897f"
 """Fill of places to keep out of."""
+COLUMNS = 5
+"""Components in a line below a panel."""
 PROJECTIONS = {"from above": (0, 1), "from the side": (0, 2)}
 """Coordinates that the projections of a task in space show."""
 
@@ -223,7 +225,7 @@ def write_rates(ax: Axes, rates: np.ndarray) -> None:
     """Success of every component in its colour, below the axes."""
     keys = [key(f"{rate:.0%}", colour(component), 2.0) for component, rate in enumerate(rates)]
     style: dict[str, Any] = {"fontsize": 8, "frameon": False, "handlelength": 0.7, "handletextpad": 0.3}
-    ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.045), ncols=5, columnspacing=0.8, **style)
+    ax.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, -0.045), ncols=COLUMNS, columnspacing=0.8, **style)
 
 
 def key(label: str, colour: str, width: float) -> Artist:

@@ -49,7 +49,8 @@ def traces(
     outlines = [task.display.outlines(policies.contexts[index]) for index in shown]
     room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
     room += drawing.outline_points(outlines)
-    figure, panels = drawing.panels(room, regions, 0.0 if success is None else 0.25)
+    lines = 0 if success is None else -(-policies.components // drawing.COLUMNS)
+    figure, panels = drawing.panels(room, regions, 0.25 * lines)
     for index, views, (means, drawn), targets, edges in zip(shown, panels, plans, regions, outlines, strict=True):
         rates = np.ones(len(means)) if success is None else np.asarray(success)[index]
         drawing.title(views[0][1], _name(policies, index))

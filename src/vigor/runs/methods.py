@@ -36,7 +36,7 @@ class Method:
     that acts in all of them."""
     promise: Callable[[Any, Any, Any, Any], Any] | None = None
     """(task, settings, prepared, states) to the predicted success of the policies [run], in log odds, by which a run
-    with `settings.settle` stops; None for a method that takes all its steps."""
+    with `settings.stall` stops; None for a method that takes all its steps."""
     merges: Callable[[Any], bool] = lambda settings: False
     """Whether components that became the same are one in the policies of a run with these settings."""
 

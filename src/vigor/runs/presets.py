@@ -19,7 +19,7 @@ _PAPER: dict[str, dict[str, Any]] = {
         "samples": 512,
         "sharpness": 0.0,
         "weights": "fixed",
-        "settle": 0,
+        "stall": 0,
         "misplaced": 0.0,
         "scaled": False,
         "invariants": False,

@@ -207,7 +207,8 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
         return []
     try:
         rows: Any = [from_json(Metric, row) for row in files.read_json_lines(path)]
-        summaries.check_alike(row[part] for row in rows for part in ("train", "test"))
+        for row in rows:  # From one evaluation to the next ways are found and lost.
+            summaries.check_alike((row["train"], row["test"]))
         if len({(frozenset(row["train"]), frozenset(row["test"])) for row in rows}) > 1:
             raise UserError("its evaluations are of different kinds")
     except UserError as error:
@@ -252,7 +253,7 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                     checkpoints.keep_networks(folder, done, fresh)
                     fresh = []
                 checkpoints.save(folder, states, described, time.perf_counter() - begun)
-            if stopped and done < training.steps and not all(training.settled()):
+            if stopped and done < training.steps and not all(training.stalled()):
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.

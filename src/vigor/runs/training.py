@@ -54,33 +54,33 @@ class Training:
         """Steps done so far, states, and the networks of each step since [step, run, ...] or None, to the end.
 
         A GPU does all steps up to the next multiple of EVERY at once. On a CPU a step takes long enough to be shown,
-        and an interrupt is heard after it. Runs whose predicted success has settled keep their states.
+        and an interrupt is heard after it. Runs whose predicted success has stalled keep their states.
         """
         done = int(np.max(states.iteration))
-        while done < self.steps and not all(settled := self.settled()):
+        while done < self.steps and not all(stalled := self.stalled()):
             stop = min(self.steps, done - done % EVERY + EVERY)
             count = 1 if jax.default_backend() == "cpu" else stop - done
-            kept = jax.tree.map(jnp.copy, states) if any(settled) else None
+            kept = jax.tree.map(jnp.copy, states) if any(stalled) else None
             states, networks = self.method.advance(self.task, self.settings, self.data, states, count)
             done = int(np.max(states.iteration))
             if kept is not None:
-                states = jax.tree.map(partial(_where, np.array(settled)), kept, states)
-            if done % EVERY == 0 and self.method.promise is not None and self.settings.settle:
+                states = jax.tree.map(partial(_where, np.array(stalled)), kept, states)
+            if done % EVERY == 0 and self.method.promise is not None and self.settings.stall:
                 promises = self.method.promise(self.task, self.settings, self.data, states)
                 self.course.append(np.asarray(promises).tolist())
             yield done, states, networks
 
-    def settled(self) -> list[bool]:
+    def stalled(self) -> list[bool]:
         """Whether each run's predicted success has stopped to rise."""
         if not self.course:
             return [False] * len(self.prepared)
-        return [_settled(course, self.settings.settle // EVERY) for course in zip(*self.course, strict=True)]
+        return [_stalled(course, self.settings.stall // EVERY) for course in zip(*self.course, strict=True)]
 
     def why_stopped(self) -> str:
         """Reason in words why the first run has ended."""
-        if not self.settled()[0]:
+        if not self.stalled()[0]:
             return "all iterations are done"
-        return f"predicted success has hardly risen in the last {self.settings.settle} iterations"
+        return f"predicted success has hardly risen in the last {self.settings.stall} iterations"
 
     def starts(self, run: int = 0) -> Starts:
         """Where the mixtures of a run begin."""
@@ -108,13 +108,13 @@ class Training:
         return found
 
 
-def _settled(course: Sequence[float], looks: int) -> bool:
+def _stalled(course: Sequence[float], looks: int) -> bool:
     """Whether predicted success at the last so many looks is hardly above all before."""
     return 0 < looks < len(course) and max(course[-looks:]) < max(course[:-looks]) + RISE
 
 
-def _where(settled: np.ndarray, kept: Any, fresh: Any) -> Any:
-    """Leaves [run, ...] of settled runs as they were, of others as they are."""
+def _where(stalled: np.ndarray, kept: Any, fresh: Any) -> Any:
+    """Leaves [run, ...] of stalled runs as they were, of others as they are."""
     if jnp.issubdtype(fresh.dtype, jax.dtypes.prng_key):
         return fresh
-    return jnp.where(settled.reshape(-1, *[1] * (fresh.ndim - 1)), kept, fresh)
+    return jnp.where(stalled.reshape(-1, *[1] * (fresh.ndim - 1)), kept, fresh)

@@ -120,7 +120,8 @@ def guarded(listening: socket.socket, guard: Guard) -> Iterator[None]:
                     return None
                 response.headers["Set-Cookie"] = f"{guard.cookie}={guard.token}; Path=/; HttpOnly; SameSite=Strict"
             for name, value in HEADERS.items():
-                del response.headers[name]
+                if name in response.headers:
+                    del response.headers[name]
                 response.headers[name] = value
             return response
 

@@ -68,6 +68,6 @@ def test_foreign_and_endless_things_are_refused(tmp_path: Path):
 def test_an_archive_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch):
     np.savez_compressed(tmp_path / "bomb.npz", contexts=np.zeros((2**18, 10)))
     assert (tmp_path / "bomb.npz").stat().st_size < 2**20
-    monkeypatch.setattr(files, "LARGEST", 2**20)
+    monkeypatch.setattr(files, "UNPACKED", 2**20)
     with pytest.raises(UserError, match=r"holds 20 MiB; at most 1 MiB can be read"):
         importers.import_demonstrations(POINTED, tmp_path / "bomb.npz", Reading())
