@@ -1,4 +1,4 @@
-"""How VIGOR pushes boxes: from inside and from outside, in test contexts.
+"""Ways in which VIGOR pushes boxes: from inside and from outside, in test contexts.
 
     python benchmarks/box_ways.py [--seeds 10] [--training 6] [--out FILE.json]
 
@@ -49,7 +49,7 @@ def measure(seeds: int, training: int) -> list[dict[str, Any]]:
 
 
 def summary(rows: list[dict[str, Any]], success: float) -> str:
-    """What succeeds, counted."""
+    """Numbers of successes, in words."""
     error, inside = (np.array([row[name] for row in rows]) for name in ("error", "inside"))
     works = error < success
     both = np.any(works & inside, axis=-1) & np.any(works & ~inside, axis=-1)

@@ -1,4 +1,4 @@
-"""How tight the capsules of robots are: volumes, and random poses that they call collisions, beside convex hulls.
+"""Tightness of the capsules of robots: volumes, and random poses that they call collisions, beside convex hulls.
 
     python benchmarks/capsules.py [ROBOT ...] [--poses 300]
 

@@ -22,7 +22,7 @@ GOALS = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
 
 
 def observe(place: np.ndarray, goal: np.ndarray, step: int) -> np.ndarray:
-    """What is seen [..., 3] at places [..., 2]."""
+    """Observations [..., 3] at places [..., 2]."""
     return np.concatenate([place - goal, np.full((*place.shape[:-1], 1), step / STEPS)], axis=-1)
 
 

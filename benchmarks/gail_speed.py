@@ -1,4 +1,4 @@
-"""How much faster GAIL is with its episodes side by side in the vectorised environment than in one plain environment.
+"""Speed of GAIL with its episodes side by side in the vectorised environment, over that in one plain environment.
 
     python benchmarks/gail_speed.py [--updates 40] [--out runs/gail_speed.json]
 

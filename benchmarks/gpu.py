@@ -1,4 +1,4 @@
-"""How long whole runs take on a GPU: one, ten at once, and one with a thousand contexts.
+"""Time of whole runs on a GPU: one, ten at once, and one with a thousand contexts.
 
     python benchmarks/gpu.py PATH [--tasks planar-reacher panda-reacher] [--iterations 300] [--out FILE.json]
 
@@ -25,7 +25,7 @@ from vigor.runs.presets import preset
 from vigor.tasks import load_task
 
 WHAT = {"one run": 1.0, "ten runs": 1.0, "a thousand contexts": 0.1}
-"""What is measured, and for which share of the iterations."""
+"""Measurements, and the share of the iterations of each."""
 
 
 def measure(name: str, path: Path, iterations: int, what: str) -> dict[str, Any]:

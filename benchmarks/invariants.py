@@ -1,4 +1,4 @@
-"""What networks and invariants do, alone and together, on every task; with the paper's settings beside them.
+"""Networks and invariants, alone and together, on every task; with the paper's settings beside them.
 
     python benchmarks/invariants.py PATH [--tasks ...] [--variants ...] [--seeds 10] [--first 400] [--out FILE]
 
@@ -122,7 +122,7 @@ def plans(training: Training, judged: Evaluation, run: int, iterations: int, ens
 
 
 def figures(test: dict[str, Any]) -> dict[str, float]:
-    """What a row keeps of one run."""
+    """Figures of one run that a row keeps."""
     names = ("success_best", "success_chosen", "success_mixture", "predicted_mixture", "distance_best")
     return {name: round(test[name], 4) for name in names}
 

@@ -42,7 +42,7 @@ from vigor.tasks import Task, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")
 RADIUS = {"planar-reacher": 0.25, "panda-reacher": 0.05}
-"""Of the keep-out sphere: half the targets' radius, and the targets' radius."""
+"""Radii of the keep-out sphere: half the targets' radius, and the targets' radius."""
 
 
 def train(
@@ -86,7 +86,7 @@ def obstacle(task: Task, plan: Plan) -> Sphere:
 
 
 def avoid(planner: Planner, contexts: np.ndarray) -> dict[str, Any]:
-    """Of contexts with a sphere on the path of their best plan: which have a plan that holds."""
+    """Contexts with a sphere on the path of their best plan, and whether each still has a plan that holds."""
     rows = []
     for context in contexts:
         free = planner.plan(context).plans[0]

@@ -27,7 +27,7 @@ from vigor.runs.setup import Setup
 from vigor.tasks import load_task
 
 SEED = 7
-"""Of the contexts."""
+"""Seed of the contexts."""
 
 
 def measure(made: Planner, contexts: np.ndarray) -> dict[str, Any]:

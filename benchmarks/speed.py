@@ -1,4 +1,4 @@
-"""How long training takes, where the time goes, and how it grows: `make bench`.
+"""Time of training, where it goes, and how it grows: `make bench`.
 
     python benchmarks/speed.py [PATH] [--tasks planar-reacher panda-reacher] [--seeds 3] [--quick] [--out FILE.json]
 

@@ -242,7 +242,7 @@ def tamper(pristine: Path, seed: int) -> tuple[str, str] | None:
 
 
 def _breaks(path: Path, limits: dict[str, Any]) -> str | None:
-    """What an exported movement does that it must not, worked out with numpy alone."""
+    """Faults of an exported movement, worked out with numpy alone."""
     rows = list(csv.DictReader(path.read_text().splitlines()))
     joints = limits["robot"]["joints"]
     columns = {
@@ -270,7 +270,7 @@ def _breaks(path: Path, limits: dict[str, Any]) -> str | None:
 
 
 def _depth(place: np.ndarray, shapes: list[dict[str, Any]]) -> float:
-    """How deep the links of the planar reacher are in a keep-out, with joints [T, 5]."""
+    """Depth of the links of the planar reacher in a keep-out, with joints [T, 5]."""
     angles = np.cumsum(place, axis=1)
     ends = np.cumsum(np.stack([np.cos(angles), np.sin(angles)], axis=-1), axis=1)
     points = np.concatenate([np.zeros_like(ends[:, :1]), ends], axis=1)

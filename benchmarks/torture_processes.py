@@ -60,7 +60,7 @@ class Said(NamedTuple):
 
 
 def said(words: list[str]) -> Said:
-    """What a command says. It ends with a code, or with a traceback that the user would see."""
+    """Words of a command. It ends with a code, or with a traceback that the user would see."""
     out, err = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -202,7 +202,7 @@ TRIED = {
     "full disks": "full disks from an operation on",
     "runs compared": "runs that were killed or had no room, and ended",
 }
-"""What is tried, by the name of its count."""
+"""Trials in words, by the name of their count."""
 FAULTS = {
     "right refusals": "commands refused though nothing was changed",
     "tracebacks": "tracebacks, or sentences of more than a line",
@@ -214,7 +214,7 @@ FAULTS = {
     "files damaged": "commands that could not be repeated after a kill",
     "leftovers": "runs with something left of a kill",
 }
-"""What must not be found, likewise."""
+"""Faults in words, likewise."""
 
 
 def table(figures: Mapping[str, Any]) -> str:

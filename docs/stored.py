@@ -38,7 +38,7 @@ class Change(NamedTuple):
     date: str
     concerns: Callable[[Row], bool]
     mark: str
-    """What earlier rows lack or had."""
+    """Words for what earlier rows lack or had."""
 
 
 CHANGES = (

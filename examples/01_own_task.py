@@ -20,7 +20,7 @@ def to_goal(motion):
 
 
 def missed(motion):
-    """How far the gate was missed, how deep the obstacle was entered, how far from the goal it ended."""
+    """Distance by which the gate was missed, the obstacle entered, and the goal missed at the end, added up."""
     gate = jnp.min(descriptors.distance(motion.effector, motion.context[:2])) - GATE
     obstacle = OBSTACLE - jnp.min(descriptors.distance(motion.effector, motion.context[2:]))
     return sum(jnp.maximum(0.0, part) for part in (gate, obstacle, to_goal(motion)[-1] - REACHED))

@@ -19,7 +19,7 @@ NEAR = 0.01  # Radians from the start within which the plan begins at once.
 
 @dataclass(frozen=True)
 class Plan:
-    """What `vigor export --format json` writes."""
+    """A movement as `vigor export --format json` writes it."""
 
     joints: list
     times: list

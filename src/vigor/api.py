@@ -68,7 +68,7 @@ class Run:
 
     @cached_property
     def common(self) -> Invariants | None:
-        """What the demonstrations have in common, as the run has found it; None if it has lost it."""
+        """Invariants, what the demonstrations have in common, as the run has found them; None if it has lost them."""
         there = (self.folder / checkpoints.INVARIANTS).exists()
         return checkpoints.load_invariants(self.folder, self.task.features) if there else None
 

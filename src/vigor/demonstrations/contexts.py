@@ -98,7 +98,7 @@ def _closing(name: str, gripper: np.ndarray | None) -> int:
 
 
 def _keys(task: Task, episodes: Episodes) -> tuple[str, ...]:
-    """What the file observes that must be the context: the only thing of its size, or poses that it names."""
+    """Observations that must be the context: the only ones of its size, or poses that it names."""
     around = episodes.episodes[0].surroundings
     fitting = [name for name, values in around.items() if len(values) == task.context_dimension]
     if len(fitting) == 1:
@@ -118,7 +118,7 @@ def _keys(task: Task, episodes: Episodes) -> tuple[str, ...]:
 
 
 def _sizes(task: Task) -> dict[str, int]:
-    """How many numbers of a context each thing has, by its name: of "cup x" and "cup y", cup has 2."""
+    """Number of coordinates of a context that each thing has, by its name: of "cup x" and "cup y", cup has 2."""
     return Counter(name.rpartition(" ")[0] for name in task.context_names)
 
 

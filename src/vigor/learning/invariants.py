@@ -54,14 +54,14 @@ _NOTHING = 1e-6
 
 
 class Invariants(NamedTuple):
-    """What demonstrations have in common; of many runs with a leading axis."""
+    """Quantities that demonstrations have in common; of many runs with a leading axis."""
 
     centre: Float[Array, "*run feature"]
     """Value of each descriptor around which demonstrations agree, in its own units."""
     scale: Float[Array, "*run feature"]
-    """How much they differ there, in the same units."""
+    """Deviation of demonstrations there, in the same units."""
     relevance: Float[Array, "*run feature"]
-    """How much each descriptor tells, from LEAST to 1."""
+    """Weight of each descriptor, by how much it tells, from LEAST to 1."""
     origin: Float[Array, "*run statistic"]
     """Mean of each statistic."""
     directions: Float[Array, "*run statistic invariant"]

@@ -33,7 +33,7 @@ class Problem(NamedTuple):
     trajectories: Float[Array, "*run demonstration time dimension"]
     """Their trajectories."""
     invariants: Invariants
-    """What they have in common."""
+    """Invariants: what they have in common."""
 
     @property
     def contexts(self) -> Float[Array, "context coordinate"]:

@@ -125,7 +125,7 @@ class Chain:
 
     @property
     def coordinates(self) -> int:
-        """How many numbers a call takes at most."""
+        """Largest number of joints that a call takes."""
         return max(joint.coordinate for joint in self.joints) + 1 if self.joints else 0
 
     def __call__(self, joints: Float[Array, "*batch moved"]) -> Float[Array, "*batch point 3"]:

@@ -88,7 +88,7 @@ class Planner:
     starts: Starts
     """The run's demonstrations, where mixtures begin."""
     common: Invariants
-    """What they have in common."""
+    """Invariants: what they have in common."""
     ensembles: Any
     """[iteration, network, ...]"""
     folder: Path

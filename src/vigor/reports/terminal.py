@@ -164,7 +164,7 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
 
 
 def demonstrations_remarks(task: Task, shown: Demonstrations) -> None:
-    """What stands out in a set, and what it lacks."""
+    """Remarks about a set: what stands out, and what it lacks."""
     found = outliers(task, shown)
     for remark in (*lacking(task, summarise(task, shown)), *map(str, found[:ROWS])):
         console.print(escape(f"{remark[0].upper()}{remark[1:]}."))

@@ -205,7 +205,7 @@ def load_starts(folder: Path, weights: int) -> Starts:
 
 
 def load_invariants(folder: Path, features: int) -> Invariants:
-    """What the demonstrations of a run have in common, for so many descriptors."""
+    """Invariants of a run, what its demonstrations have in common, for so many descriptors."""
     arrays = _of_finished(folder / INVARIANTS, invariants.CONTENTS, feature=features, statistic=2 * features)
     return Invariants(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
 

@@ -87,7 +87,7 @@ class Training:
         return jax.tree.map(lambda leaf: leaf[run], self.problems.starts)
 
     def common(self, run: int = 0) -> Invariants:
-        """What the demonstrations of a run have in common."""
+        """Invariants of a run: what its demonstrations have in common."""
         return jax.tree.map(lambda leaf: leaf[run], self.problems.invariants)
 
     def evaluate(self, states: Any) -> list[Evaluation]:

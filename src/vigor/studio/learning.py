@@ -25,7 +25,7 @@ class Learning:
 
     @property
     def sources(self) -> set[str]:
-        """What a run can learn from now: what was `recorded`, what was `imported`, the task's `own`."""
+        """Sources that a run can learn from now: what was `recorded`, what was `imported`, the task's `own`."""
         source = self._shared.task.source
         there = {
             "recorded": self._library.current is not None,

@@ -47,7 +47,7 @@ def table(plan: Plan, traces: Sequence[Trace]) -> str:
 
 
 def _about(part: Solution, trace: Trace) -> str:
-    """What a solution violates or misses and by how much; how long its path is, if nothing."""
+    """Words for what a solution violates or misses and by how much; the length of its path, if nothing."""
     if part.violated is not None:
         return f"violates {part.violated}"
     last = list(part.targets)[-1:]
@@ -58,7 +58,7 @@ def _about(part: Solution, trace: Trace) -> str:
 
 
 def recorded(seconds: float) -> str:
-    """How long a recording is, and, towards its end, when it ends by itself."""
+    """Length of a recording in words and, towards its end, when it ends by itself."""
     return f"recording {seconds:.0f} s" + (f", ends by itself at {LONGEST:.0f} s" if seconds > LONGEST - 20 else "")
 
 

@@ -96,7 +96,7 @@ class Planning:
         self._asked: tuple[Path, int, np.ndarray] | None = None
         self._answer: Answer | None = None
         self._traces: tuple[Trace, ...] = ()
-        """Of the answer's solutions, in the order of their rank."""
+        """Traces of the answer's solutions, in the order of their rank."""
         self._exported: Answer | None = None
         self._thread = PlanningThread(self._receive, lambda run: planner.load(run, task=shared.task, stopped=True))
 

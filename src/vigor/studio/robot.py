@@ -50,7 +50,7 @@ class Robot:
         return self.stage.reached(context, np.array(self._path), self.picture)
 
     def missing(self, context: np.ndarray) -> str:
-        """What the movement so far lacks to solve a context [C], see `Stage.missing`."""
+        """Words for what the movement so far lacks to solve a context [C], see `Stage.missing`."""
         return self.stage.missing(context, np.array(self._path), self.picture)
 
     # Dragging

@@ -71,7 +71,7 @@ class Shared:
 
     @property
     def missing(self) -> str:
-        """What the movement so far lacks to solve the context, see `Stage.missing`."""
+        """Words for what the movement so far lacks to solve the context, see `Stage.missing`."""
         with self.lock:
             return self.robot.missing(self.context)
 

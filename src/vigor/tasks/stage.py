@@ -90,7 +90,7 @@ class Stage(Protocol):
     task: Task
     view: View
     instruction: str
-    """What to do, in a sentence."""
+    """A sentence that says what to do."""
 
     @property
     def grips(self) -> Sequence[int]:
@@ -126,7 +126,7 @@ class Stage(Protocol):
         """Whether each of the marks is reached, after the end effector went along a path [n, 3]."""
 
     def missing(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> str:
-        """How far the context is from being solved, in words: "0.39 m from target 2"; empty once it is solved.
+        """Words for how far the context is from being solved: "0.39 m from target 2"; empty once it is solved.
 
         path: [n, 3], along which the end effector went.
         """

@@ -18,7 +18,7 @@ Place = Literal["end", "gripper"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What a user adds to what a file says, or chooses among it; by default it is found out, or asked for."""
+    """A user's additions to what a file says, or choices among it; by default it is found out, or asked for."""
 
     format: Format | None = None
     """Format of the recordings; by default it is found out."""
@@ -30,7 +30,7 @@ class Reading:
     gripper: str = ""
     """The file's name of the gripper; by default the one that is called so."""
     key: str = ""
-    """What holds the joints: observation.state or action (LeRobot), or a name among the observations (robomimic)."""
+    """Source of the joints: observation.state or action (LeRobot), or a name among the observations (robomimic)."""
     mask: str = ""
     """The mask whose episodes are read (robomimic)."""
     topics: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Reading:
     contexts_file: Path | None = None
     """Contexts [episode, C] in a .csv or .npy file, a row for every episode that is read."""
     context_keys: tuple[str, ...] = ()
-    """What holds the context at the first frame: an observation, topics of poses, or frames of /tf."""
+    """Source of the context at the first frame: an observation, topics of poses, or frames of /tf."""
     context_from: tuple[Place, ...] = ()
     """Contexts read off the movement: the place where it ends, the place where the gripper closes, or one after the
     other."""
@@ -78,7 +78,7 @@ class Episode:
     times: np.ndarray | None = None
     """[T], in seconds; None if the file has none, and steps are taken to be even."""
     surroundings: Mapping[str, np.ndarray] = field(default_factory=dict)
-    """What the file says of everything but the robot when the episode begins, by name: numbers, or a pose (place, then
+    """Observations of everything but the robot when the episode begins, by name: numbers, or a pose (place, then
     quaternion x, y, z, w)."""
 
 

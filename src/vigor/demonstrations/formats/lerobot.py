@@ -11,7 +11,7 @@ from vigor.basics.install import missing
 from vigor.demonstrations.formats.episodes import Episode, Episodes, Reading, check_count, damaged, numbered
 
 KEYS = ("observation.state", "action")
-"""What may hold the joints, the first that is there."""
+"""Features that may hold the joints; the first that is there does."""
 ENVIRONMENT = "observation.environment_state"
 PARTS = 10**4
 """Most parquet files of a data set."""

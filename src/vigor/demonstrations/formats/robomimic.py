@@ -69,7 +69,7 @@ def _episodes(path: Path, file: Any, reading: Reading) -> Episodes:
 
 
 def _masked(path: Path, file: Any, names: list[str], mask: str) -> tuple[list[str], tuple[str, ...]]:
-    """Those names that a mask has, in their order, and a sentence about it."""
+    """Names that a mask has, in their order, and a sentence about it."""
     if not mask:
         return names, ()
     masks = _group(path, file, "mask") if "mask" in file else {}

@@ -23,7 +23,7 @@ _NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
     "sphere": {"radius": (1,)},
     "mesh": {"scale": (1, 3)},
 }
-"""How many numbers each attribute has that is read."""
+"""Number of values of each attribute that is read."""
 _WORDS = {
     "link": ("name",),
     "joint": ("name", "type"),

@@ -1,4 +1,4 @@
-"""What demonstrations decide of a scene: the movement primitive, its duration, and where contexts lie."""
+"""Decisions that demonstrations make for a scene: the movement primitive, its duration, and where contexts lie."""
 
 from functools import partial
 
@@ -66,7 +66,7 @@ def _start(scene: Scene, movements: np.ndarray) -> tuple[float, ...] | None:
 
 
 def _errors(scene: Scene, promp: ProMP, movements: np.ndarray) -> np.ndarray:
-    """How far the tool is [n] from where it was in movements [n, T, dimensions], where they are fitted."""
+    """Distance [n] of the tool, in fits of movements [n, T, dimensions], from where it was."""
     weights = promp.fit(movements).reshape(len(movements), promp.bases, promp.dimensions)
     with jax.enable_x64(True):
         basis = np.asarray(promp.basis(jnp.linspace(0.0, 1.0, movements.shape[1])))

@@ -103,7 +103,7 @@ def _start(value: Any) -> tuple[float, ...] | None:
 
 
 def _criterion(text: str) -> Criterion:
-    """What success is, in words such as "end within 2 cm and 10 degrees of cup"."""
+    """A condition of success from words such as "end within 2 cm and 10 degrees of cup"."""
     match = SENTENCE.fullmatch(text.strip())
     try:
         if match is None:

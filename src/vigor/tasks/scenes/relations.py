@@ -90,7 +90,7 @@ def _axes(rotation: Float[Array, "time 3 3"], frame: str) -> dict[str, Float[Arr
 
 
 def _moments(scene: Scene, motion: Motion) -> dict[str, Float[Array, " time"]]:
-    """How much the gripper rises and falls at every step, as parts of all it does, by name."""
+    """Rise and fall of the gripper at every step, as parts of all it does, by name."""
     if scene.gripper is None:
         return {}
     change = jnp.pad(jnp.diff(motion.joints[:, -1]), (1, 0))

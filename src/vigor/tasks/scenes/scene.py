@@ -40,7 +40,7 @@ class SceneObject:
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a movement must do to succeed: come near an object on its way, or end there, perhaps at an angle."""
+    """A condition of success: a movement must come near an object on its way, or end there, perhaps at an angle."""
 
     when: Literal["pass", "end"]
     object: str
@@ -52,7 +52,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Decided:
-    """What demonstrations decide of a scene."""
+    """Decisions that demonstrations make for a scene."""
 
     bases: int
     """Basis functions of the movement primitive, for each dimension."""
