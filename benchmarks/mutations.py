@@ -8,60 +8,35 @@ import io
 import json
 import os
 import random
-import types
-import typing
+import tomllib
 from collections.abc import Callable
-from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
+from mutations_values import JUNK, Mutation, broken, change_value
 from vigor.basics.contents import Contents
-
-
-class Mutation(NamedTuple):
-    """A change of a file."""
-
-    words: str
-    """The change, in words."""
-    wrong: bool
-    """Whether what is left must not be accepted."""
-
-
-JUNK: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 10**18, 10**30, 1e300, -1e30, 1e-300, 0.5, float("nan"), float("inf")),
-    *(
-        "",
-        "x",
-        "1_0",
-        "\uff11\uff12",
-        "nan",
-        "a\nb",
-        "\x1b[2J",
-        "\u202e",
-        "\0",
-        "../../etc/passwd",
-        "/dev/zero",
-        "x" * 10**5,
-    ),
-    *([], [[]], [1, "a"], {}, {"a": {}}, [None] * 3),
-)
-"""Values in place of others."""
 
 
 def mutate(path: Path, rng: random.Random, kind: Any = None, contents: Contents | None = None) -> Mutation:
     """Change a file in place. kind: type that its JSON is read as; contents: description of its arrays."""
-    ways: list[Callable[[], Mutation]] = [lambda: _bytes(path, rng)]
-    if path.suffix in (".json", ".jsonl"):
-        ways += 4 * [lambda: _json(path, rng, kind)]
-    elif path.suffix in (".npz", ".safetensors"):
-        ways += 4 * [lambda: _arrays(path, rng, contents)]
-    else:
-        ways += 3 * [lambda: _words(path, rng)]
-    return rng.choice(ways)()
+    known: dict[str, Callable[[], Mutation]] = {
+        ".json": lambda: _json(path, rng, kind),
+        ".jsonl": lambda: _json(path, rng, kind),
+        ".toml": lambda: _toml(path, rng, kind),
+        ".npz": lambda: _arrays(path, rng, contents),
+        ".safetensors": lambda: _arrays(path, rng, contents),
+        ".vigor": lambda: _card(path, rng, kind) if rng.random() < 0.5 else _arrays(path, rng, contents),
+        ".parquet": lambda: _parquet(path, rng),
+        ".hdf5": lambda: _hdf5(path, rng),
+        ".mcap": lambda: _bytes(path, rng),
+        ".db3": lambda: _bytes(path, rng),
+    }
+    special = known.get(path.suffix, lambda: _words(path, rng))
+    return _bytes(path, rng) if rng.random() < 0.25 else special()
 
 
 def _bytes(path: Path, rng: random.Random) -> Mutation:
@@ -90,75 +65,44 @@ def _bytes(path: Path, rng: random.Random) -> Mutation:
     return Mutation(f"{way} at {at}", way == "deep" or (way == "empty" and path.suffix != ".jsonl"))
 
 
-# JSON
+# Texts
 
 
 def _json(path: Path, rng: random.Random, kind: Any) -> Mutation:
-    """A value of another type, or a field more or less, anywhere."""
     lines = [path.read_text()] if path.suffix == ".json" else path.read_text().splitlines()
     number = rng.randrange(len(lines))
     value = json.loads(lines[number])
-    ways = [way for way in _places(value) if way]
-    way = rng.choice(ways)
-    inner = value
-    for step in way[:-1]:
-        inner = inner[step]
-    old, hint = inner[way[-1]], _hint(kind, way)
-    change = rng.choice(("value", "value", "value", "remove", "more"))
-    if change == "remove":
-        del inner[way[-1]]
-        said, wrong = "removed", isinstance(way[-1], str) and _required(_hint(kind, way[:-1]), way[-1])
-    elif change == "more" and isinstance(inner, dict):
-        inner[rng.choice(("x", "__class__", "\n"))] = rng.choice(JUNK)
-        said, wrong = "more", False
-    else:
-        new = rng.choice(JUNK)
-        inner[way[-1]] = new
-        said, wrong = f"{new!s:.20}", _not_of(hint, new) and new != old
+    mutation = change_value(value, rng, kind)
     lines[number] = json.dumps(value)
     path.write_text("\n".join(lines))
-    return Mutation(f"{'.'.join(map(str, way))}: {said}", wrong)
+    return mutation
 
 
-def _places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
-    return [way, *(found for name, part in inner for found in _places(part, (*way, name)))]
+def _toml(path: Path, rng: random.Random, kind: Any) -> Mutation:
+    value = tomllib.loads(path.read_text())
+    mutation = change_value(value, rng, kind)
+    path.write_text("".join(f"{json.dumps(name)} = {_in_toml(part)}\n" for name, part in value.items()))
+    return mutation
 
 
-def _hint(kind: Any, way: tuple[Any, ...]) -> Any:
-    """Type that a place is read as; Any where nothing is said."""
-    for step in way:
-        parts = [part for part in get_args(kind) if part is not type(None)]
-        if isinstance(kind, types.UnionType) or get_origin(kind) is typing.Union:
-            kind = parts[0] if len(parts) == 1 else Any
-            parts = get_args(kind)
-        if get_origin(kind) in (list, tuple):
-            kind = parts[0]
-        elif get_origin(kind) is dict:
-            kind = parts[1]
-        else:
-            kind = _fields(kind).get(step, Any)
-    return kind
+def _in_toml(value: Any) -> str:
+    """A value in a line; what TOML does not have is left to its reader."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_in_toml(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_in_toml, value)) + "]"
+    return str(value) if isinstance(value, float) else json.dumps(value)
 
 
-def _fields(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind) if is_dataclass(kind) or typing.is_typeddict(kind) else {}
-
-
-def _required(kind: Any, name: str) -> bool:
-    return typing.is_typeddict(kind) and name in kind.__required_keys__
-
-
-def _not_of(kind: Any, value: Any) -> bool:
-    """Whether a value is certainly not of a type."""
-    if isinstance(value, float) and not np.isfinite(value):
-        return True
-    plain = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
-    if kind in plain:
-        return type(value) not in plain[kind]
-    return (get_origin(kind) in (list, tuple) and not isinstance(value, list)) or (
-        (bool(_fields(kind)) or get_origin(kind) is dict) and not isinstance(value, dict)
-    )
+def _words(path: Path, rng: random.Random) -> Mutation:
+    """A number or a name of a text file that is none."""
+    text = path.read_text()
+    numbers = [i for i in range(len(text)) if text[i].isdigit()]
+    at = rng.choice(numbers or [0])
+    junk = rng.choice(("nan", "1e999", "1_0", "\uff11", "0x10", "\x1b[2J", "", "1" * 5000, "x", "1e30", "\n", ","))
+    path.write_text(text[:at] + junk + text[at + 1 :])
+    none = junk in ("nan", "1e999", "1_0", "\uff11", "0x10", "x")
+    return Mutation(f"{junk[:10]!r} at {at}", none and path.suffix == ".csv")
 
 
 # Arrays
@@ -167,16 +111,9 @@ def _not_of(kind: Any, value: Any) -> bool:
 def _arrays(path: Path, rng: random.Random, contents: Contents | None) -> Mutation:
     """An array that is not as its description says."""
     packed = path.suffix == ".npz"
-    metadata = None
-    if packed:
-        with np.load(path) as file:
-            arrays = {name: file[name] for name in file.files}
-    else:
-        with safetensors.safe_open(path, "numpy") as file:
-            arrays, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    arrays, metadata = _unpacked(path)
     name = rng.choice(sorted(arrays))
-    described = (contents or {}).get(name)
-    mutation, changed = _broken(arrays[name], described, rng, packed)
+    mutation, changed = broken(arrays[name], (contents or {}).get(name), rng, packed)
     arrays[name] = changed
     if mutation.words == "removed":
         del arrays[name]
@@ -193,56 +130,83 @@ def _arrays(path: Path, rng: random.Random, contents: Contents | None) -> Mutati
     return mutation._replace(words=f"{name}: {mutation.words}")
 
 
-def _broken(array: np.ndarray, described: Any, rng: random.Random, packed: bool) -> tuple[Mutation, np.ndarray]:
-    known = described is not None
-    ways: dict[str, tuple[bool, Callable[[], np.ndarray]]] = {
-        "removed": (known, lambda: array),
-        "one more": (known, lambda: array),
-        "metadata": (False, lambda: array),
-        "an axis more": (known, lambda: array[None]),
-        "an axis less": (known and array.ndim > 0, lambda: array[0] if array.ndim else array),
-        "longer": (known and array.ndim > 0, lambda: np.concatenate([array, array[:1]]) if array.ndim else array),
-        "empty": (known and array.ndim > 0, lambda: array[:0] if array.ndim else array),
-    }
-    if array.dtype.kind in "iuf" and array.size:
-
-        def put(value: Any) -> np.ndarray:
-            with np.errstate(all="ignore"):
-                changed = np.array(array)
-                changed.reshape(-1)[rng.randrange(array.size)] = value
-                return changed
-
-        ways["doubles"] = (False, lambda: array.astype(np.float64))
-        if packed:
-            ways["texts"] = (known, lambda: array.astype(str))
-        if array.dtype.kind == "f":
-            ways["complex"] = (
-                known and array.dtype.itemsize > 2,
-                lambda: array.astype(np.complex64) if array.dtype.itemsize > 2 else array,
-            )
-            ways["not a number"] = (known, lambda: put(np.nan))
-            for name, bound in (("infinite", np.inf), ("infinitely small", -np.inf)):
-                allowed = known and (described.high if bound > 0 else described.low) == bound
-                ways[name] = (known and not allowed, lambda bound=bound: put(bound))
-        if known and np.isfinite(described.low) and (array.dtype.kind == "f" or described.low > 0):
-            ways["too small"] = (array.dtype != np.float16, lambda: put(max(described.low * 2 - 1, -3e38)))
-    # "longer" is right where the size of the first axis is nobody's business but this array's.
-    if known and described.axes and described.axes[0] in ("sample", "iteration"):
-        ways["longer"] = (False, ways["longer"][1])
-    words = rng.choice(sorted(ways))
-    wrong, change = ways[words]
-    return Mutation(words, wrong), change()
+def _unpacked(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str] | None]:
+    """Arrays and metadata of a file."""
+    if path.suffix == ".npz":
+        with np.load(path) as file:
+            return {name: file[name] for name in file.files}, None
+    with safetensors.safe_open(path, "numpy") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
 
 
-# Text
+def _card(path: Path, rng: random.Random, kind: Any) -> Mutation:
+    """Something else in the card of a skill."""
+    arrays, metadata = _unpacked(path)
+    assert metadata is not None
+    value = json.loads(metadata["card"])
+    mutation = change_value(value, rng, kind)
+    metadata["card"] = json.dumps(value)
+    path.write_bytes(safetensors.numpy.save(arrays, metadata))
+    return mutation
 
 
-def _words(path: Path, rng: random.Random) -> Mutation:
-    """A number or a name of a text file that is none."""
-    text = path.read_text()
-    numbers = [i for i in range(len(text)) if text[i].isdigit()]
-    at = rng.choice(numbers)
-    junk = rng.choice(("nan", "1e999", "1_0", "\uff11", "0x10", "\x1b[2J", "", "1" * 5000, "x", "1e30", "\n", ","))
-    path.write_text(text[:at] + junk + text[at + 1 :])
-    none = junk in ("nan", "1e999", "1_0", "\uff11", "0x10", "x")
-    return Mutation(f"{junk[:10]!r} at {at}", none and path.suffix == ".csv")
+# Formats of others
+
+COLUMNS = ("episode_index", "frame_index", "timestamp", "observation.state")
+"""Columns of a LeRobot data set that are read."""
+
+
+def _parquet(path: Path, rng: random.Random) -> Mutation:
+    """A column of a data set that is gone, lacks a value, is of words, or has rows twice or of other lengths."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    name = rng.choice(table.column_names)
+    place, rows = table.column_names.index(name), table.column(name).to_pylist()
+    way, at = rng.choice(("gone", "null", "words", "twice", "number", "ragged")), rng.randrange(len(rows))
+    if way == "gone":
+        table = table.drop_columns([name])
+    elif way == "twice":
+        table = pa.concat_tables([table, table])
+    else:
+        number = rng.choice((float("nan"), float("inf"), 1e300, -1e30))
+        changed = {
+            "null": None,
+            "number": [number] * len(rows[at]) if isinstance(rows[at], list) else number,
+            "ragged": [1.0],
+        }.get(way)
+        column = list(map(str, rows)) if way == "words" else [*rows[:at], changed, *rows[at + 1 :]]
+        try:
+            table = table.set_column(place, name, pa.array(column))
+        except pa.ArrowException:  # Not what a file can hold.
+            return Mutation("nothing", False)
+    pq.write_table(table, path)
+    finite = way != "number" or not np.isfinite(number)
+    return Mutation(f"{name}: {way}", way == "twice" or (name in COLUMNS and finite))
+
+
+def _hdf5(path: Path, rng: random.Random) -> Mutation:
+    """Joints of an episode that are gone, elsewhere, without end, or no finite numbers."""
+    import h5py
+
+    way = rng.choice(("gone", "outside", "endless", "words", "not finite", "folder", "chunk"))
+    with h5py.File(path, "r+") as file:
+        group = file["data/demo_1/obs"]
+        values = group["robot0_joint_pos"][()]
+        del group["robot0_joint_pos"]
+        if way == "outside":
+            group["robot0_joint_pos"] = h5py.ExternalLink("/etc/passwd", "/data")
+        elif way == "endless":
+            group.create_dataset("robot0_joint_pos", (10**9, 2), chunks=(10**5, 2))
+        elif way == "chunk":
+            options = {"maxshape": (None, 2), "chunks": (10**8, 2), "compression": "gzip"}
+            group.create_dataset("robot0_joint_pos", (40, 2), "f8", **options)
+        elif way == "words":
+            group["robot0_joint_pos"] = values.astype("S8")
+        elif way == "not finite":
+            values[rng.randrange(len(values))] = np.nan
+            group["robot0_joint_pos"] = values
+        elif way == "folder":
+            group.create_group("robot0_joint_pos")
+    return Mutation(way, True)

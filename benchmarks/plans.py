@@ -37,12 +37,12 @@ from vigor.planning import constraints
 from vigor.planning.planner import Planner, thin
 from vigor.planning.plans import Plan
 from vigor.runs.presets import preset
-from vigor.runs.run import Setup
 from vigor.tasks import Task, load_task
 
 REACHERS = ("planar-reacher", "panda-reacher")
-RADIUS = {"planar-reacher": 0.25, "panda-reacher": 0.05}
-"""Radii of the keep-out sphere: half the targets' radius, and the targets' radius."""
+RADIUS = {"planar-reacher": 0.25}
+USUAL = 0.05
+"""Radii of the keep-out sphere: half the targets' radius; elsewhere the radius of the Panda's targets."""
 
 
 def train(
@@ -82,7 +82,7 @@ def obstacle(task: Task, plan: Plan) -> Sphere:
     room = np.linalg.norm(path[:, None] - resting, axis=-1).min(axis=1)
     for region in task.display.regions(np.asarray(plan.context)):
         room = np.minimum(room, np.linalg.norm(path - region.centre, axis=-1) - region.radius)
-    return Sphere(tuple(map(float, path[np.argmax(room)])), RADIUS[task.name])
+    return Sphere(tuple(map(float, path[np.argmax(room)])), RADIUS.get(task.name, USUAL))
 
 
 def avoid(planner: Planner, contexts: np.ndarray) -> dict[str, Any]:
@@ -133,16 +133,16 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
     }
     planners = []
     for seed, (known, networks) in enumerate(zip(learned, ensembles, strict=True)):
-        setup = Setup(task=name, seed=seed, settings=settings)
-        common = problem(task, shown, drawn[seed], seed).invariants
+        posed, trained = problem(task, shown, drawn[seed], seed), known.contexts[: known.training]
         run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
         for every in given.every:
-            planner = Planner(task, setup, known, common, thin(networks, every), Path())
+            planner = Planner(task, settings, trained, posed.starts, posed.invariants, thin(networks, every), Path())
             mixtures, _ = planner.mixtures(new[seed], constraints.of_task(task))
             part = "plans" if every == given.every[0] else f"every {every}"
             run[part] = evaluation.evaluate(task, Policies(new[seed], 0, mixtures)).test
             print(f"{name} seed {seed}, {part}: {run[part]['success_best']:.4f}", flush=True)
-        planner = Planner(task, setup, known, common, thin(networks, given.every[0]), Path())
+        networks = thin(networks, given.every[0])
+        planner = Planner(task, settings, trained, posed.starts, posed.invariants, networks, Path())
         planners.append(planner)
         if given.obstacles:
             contexts = np.concatenate([known.contexts[6:], new[seed]])[: given.obstacles]

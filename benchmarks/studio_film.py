@@ -1,9 +1,9 @@
-"""The moving picture of the studio in the README: record, learn, drag a target, see plans.
+"""The moving picture of the studio in the README: record, learn, drag a target, see plans go around an obstacle.
 
 Run it with:  python benchmarks/studio_film.py docs/pictures/studio.gif
 
 It begins with generated demonstrations and records one more by mouse. The pictures are taken one by one while the mouse
-moves, so that the film is smoother and quicker than it was.
+moves, so that the film is smoother and quicker than it was. Beside the film it writes a picture of each step.
 """
 
 import argparse
@@ -22,8 +22,8 @@ from vigor.demonstrations import preprocessing as recordings
 from vigor.tasks import load_task
 from vigor.tasks.stage import load_stage
 
-SIZE = (1000, 560)
-SHOWN = (750, 420)
+SIZE = (1100, 660)
+SHOWN = (880, 528)
 FRAME = 90
 """Milliseconds that a picture stays."""
 COLOURS = 200
@@ -45,6 +45,7 @@ class Film:
     def __init__(self, page: Page) -> None:
         self._page = page
         self._pictures: list[Image.Image] = []
+        self._stills: dict[str, Image.Image] = {}
 
     def take(self, count: int = 1) -> None:
         for _ in range(count):
@@ -55,6 +56,10 @@ class Film:
         """Show the last picture for longer."""
         self._pictures += [self._pictures[-1]] * count
 
+    def keep(self, name: str) -> None:
+        """Keep the last picture as one of its own."""
+        self._stills[name] = self._pictures[-1]
+
     def save(self, path: Path) -> None:
         everything = Image.new("RGB", (SHOWN[0], SHOWN[1] * 3))
         for i, share in enumerate((0.1, 0.5, 0.95)):
@@ -62,6 +67,8 @@ class Film:
         palette = everything.quantize(COLOURS)
         first, *rest = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in self._pictures)
         first.save(path, save_all=True, append_images=rest, duration=FRAME, loop=0, optimize=True)
+        for name, still in self._stills.items():
+            still.quantize(COLOURS).save(path.with_name(f"{path.stem}_{name}.png"), optimize=True)
         print(f"{path}: {len(self._pictures)} pictures, {path.stat().st_size / 1e6:.1f} MB")
 
 
@@ -96,11 +103,13 @@ def main() -> None:
             page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
             page.evaluate(CURSOR)
             hand, film = Hand(page, robot.view), Film(page)
-            first, last = (mark.position for mark in robot.marks(hand.context()))
+            first, last = (mark.position for mark in robot.layout.marks(hand.context()))
             film.take()
-            hand.press("Start")
             drag(hand, film, [robot.picture().points[-1], first, np.array([2.0, 0.0, 0.0]), last], 10)
-            hand.press("Stop and save")
+            hand.says("Solved. Save it")
+            film.take()
+            film.keep("show")
+            hand.press("Save")
             hand.says("Saved: 5 in this context.")
             film.take()
             film.hold(6)
@@ -108,23 +117,40 @@ def main() -> None:
             hand.tab("Learn")
             hand.press("Learn")
             while not page.get_by_text("finished, iteration").is_visible():
-                page.wait_for_timeout(1500)
+                page.wait_for_timeout(2500)
                 film.take()
+            film.keep("learn")
             hand.tab("Plan")
             hand.says("planned in", 60)
             film.take()
-            film.hold(4)
+            film.hold(8)
 
             drag(hand, film, [first, first + np.array([0.9, 0.5, 0.0])], 8)
             hand.says("planned in", 60)
             page.wait_for_timeout(500)
             film.take()
             film.hold(8)
-            hand.press("Play plan")
+            hand.press("Ball")
+            film.take()
+            hand.says("obstacle 1", 120)
+            page.wait_for_timeout(500)
+            film.take()
+            film.hold(8)
+            page.locator('[data-click="play 1"]').hover()
+            page.wait_for_timeout(500)
+            film.take()
+            film.keep("plan")
+            film.hold(6)
+            hand.card("play", 0)
             hand.says("playing")
-            while page.get_by_text("playing").is_visible():
+            while page.get_by_role("button", name="Pause").is_visible():
                 film.take()
-            film.hold(12)
+            film.keep("play")
+            film.hold(8)
+            hand.press("Export plan")
+            page.wait_for_timeout(500)
+            film.take()
+            film.hold(16)
             film.save(path)
 
 

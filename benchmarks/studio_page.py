@@ -75,7 +75,7 @@ def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700
     page.set_viewport_size({"width": size[0], "height": size[1]})
     try:
         page.goto(url)
-        page.get_by_role("button", name="New context").wait_for(timeout=60_000)
+        page.get_by_role("button", name="Suggest").wait_for(timeout=60_000)
         page.wait_for_function("document.querySelectorAll('canvas').length > 0")
         page.wait_for_timeout(1000)  # Until the scene is drawn.
         draw_every(page, WAITING)
@@ -134,7 +134,11 @@ class Hand:
         self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def press(self, name: str) -> None:
-        self.page.get_by_role("button", name=name, exact=True).click()
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+
+    def card(self, word: str, number: int) -> None:
+        """Click a part of a card or of a list."""
+        self.page.locator(f'[data-click="{word} {number}"]').first.click(position={"x": 4, "y": 4})
 
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()

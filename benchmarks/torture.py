@@ -1,7 +1,8 @@
-"""Torture: kills, fuzzed files and words, tampered plans, a full disk; `python benchmarks/torture.py --minutes 30`.
+"""Torture: kills, fuzzed files and words, tampered plans, foreign programs, full disks.
 
-Everything happens in a folder of its own and in processes that are forked from this one before it has begun to compute.
-Whatever is drawn comes from the seed. `--out FILE` keeps the figures; the exit code is 1 if anything was found.
+python benchmarks/torture.py --minutes 8 --seed 1 --out FILE: everything happens in a folder of its own, and in
+processes that are forked from this one before it has begun to compute. Whatever is drawn comes from the seed. `--out`
+adds the figures to a file, so that pieces with different seeds make a long one; the exit code is 1 if there is a fault.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,129 +22,111 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}  # To compile takes longest.
 
-import numpy as np  # noqa: E402
-
+import torture_disks as disks  # noqa: E402
+import torture_foreign as foreign  # noqa: E402
+import torture_foreign_data  # noqa: E402, F401
+import torture_foreign_robots  # noqa: E402, F401
 import torture_fuzzing as fuzzing  # noqa: E402
-from torture_kills import interrupted, killed_writer, train  # noqa: E402
-from torture_processes import TASK, Findings, forked, many, said, table  # noqa: E402
-from vigor.demonstrations import dataset  # noqa: E402
+from torture_kills import kill  # noqa: E402
+from torture_kinds import prepare  # noqa: E402
+from torture_plans import tamper  # noqa: E402
+from torture_processes import Case, Findings, many, table  # noqa: E402
 
-
-def prepare(folder: Path, run: Path | None) -> Path:
-    """Files of every kind, as they should be."""
-    pristine = folder / "pristine"
-    pristine.mkdir()
-    os.chdir(pristine)
-
-    def make() -> None:
-        from planned import planar
-
-        if run is None:
-            assert said(train(Path("run"))).code == 0
-        else:
-            assert said(["evaluate", str(run), "--task", TASK, "--samples", "2"]).code == 0
-            shutil.copytree(run, "run", dirs_exist_ok=True)
-        shutil.copytree("run", "begun", ignore=shutil.ignore_patterns("result.json", "plans", "figures"))
-        planar().save("plan.json")
-        assert said(["demos", "generate", TASK, "--out", "demos", "--contexts", "2", "--per-context", "3"]).code == 0
-        _recorded()
-        _benchmark()
-
-    status = forked(make)
-    assert status == 0, status
-    return pristine
-
-
-def _recorded() -> None:
-    """Recordings and contexts in files of other kinds."""
-    shown = dataset.load(Path("demos"))
-    assert shown.recordings is not None
-    Path("recorded/demonstrations").mkdir(parents=True)
-    np.savetxt("recorded/contexts.csv", shown.contexts[:2], delimiter=",")
-    for number, recording in enumerate(shown.recordings[:2]):
-        np.savetxt(f"recorded/demonstrations/{shown.context_of[number]}_{'ab'[number]}.csv", recording, delimiter=",")
-    np.savetxt("contexts.csv", shown.contexts[:2], delimiter=",")
-    np.savez(
-        "recorded.npz",
-        contexts=shown.contexts,
-        context_of=shown.context_of[:2],
-        samples=np.concatenate(shown.recordings[:2]),
-        lengths=np.array([len(item) for item in shown.recordings[:2]]),
-    )
-    joint = '<joint name="j{0}" type="revolute"><parent link="l{0}"/><child link="l{1}"/><axis xyz="0 0 1"/>'
-    joint += '<origin xyz="0.5 0 0"/><limit lower="-3.1" upper="3.1" velocity="2.5" effort="1"/></joint>'
-    links = "".join(f'<link name="l{i}"/>' for i in range(6))
-    Path("arm.urdf").write_text(f'<robot name="arm">{links}{"".join(joint.format(i, i + 1) for i in range(5))}</robot>')
-
-
-def _benchmark() -> None:
-    """A benchmark with the run as its only row."""
-    from vigor.experiments.cell import Cell, row
-    from vigor.runs.run import load_setup
-
-    result = json.loads(Path("run/result.json").read_text())
-    facts = {"demonstrations": "generated", "device": "cpu", "seconds": 1.0, "together": 1}
-    made = row(Cell(load_setup(Path("run"))), facts | {part: result[part] for part in ("train", "test")})
-    Path("benchmark/cells").mkdir(parents=True)
-    Path(f"benchmark/cells/{made['id']}.json").write_text(json.dumps(made))
+PARTS = ("files", "words", "plans", "kills", "disks", "foreign")
+PATIENT = 1000
+"""Cases from which a piece is no short one, which leaves out scenes, and to use everything as it is meant."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--cases", type=int, default=20_000, help="most cases; kills are a tenth of them")
+    parser.add_argument("--minutes", type=float, default=2.0, help="to prepare, and for all parts")
+    parser.add_argument("--cases", type=int, default=10**6, help="most cases of each part")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--run", type=Path, help="a finished run of examples/01_own_task.py, instead of a new one")
-    parser.add_argument("--out", type=Path, help="file for the figures")
+    parser.add_argument("--files", type=Path, help="folder of what is changed and read, made if it is not there")
+    parser.add_argument("--out", type=Path, help="file that the figures are added to")
     options = parser.parse_args()
     options.run = options.run and options.run.resolve()
-    options.out = options.out and options.out.resolve()
+    options.out, options.files = (path and path.resolve() for path in (options.out, options.files))
     warnings.simplefilter("ignore")  # That a program of threads is forked: it has none that count.
+    findings, end = Findings(), time.monotonic() + options.minutes * 60
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
-        findings = torture(Path(folder), options.minutes * 60, options.seed, options.cases, options.run)
+        pristine = _prepared(Path(folder), options)
+        for number, part in enumerate(options.parts):
+            due = time.monotonic() + (end - time.monotonic()) / (len(options.parts) - number)
+            tried = {"kills": kills, "disks": full_disks, "foreign": programs}.get(part, partial(drawn, part))
+            tried(pristine, options.seed * 10**6, options.cases, due, findings)
         os.chdir("/")
-    figures = {"minutes": options.minutes, "seed": options.seed, **findings.counts, "found": findings.found}
-    print(table(figures))
+    piece = {"seed": options.seed, "parts": list(options.parts), **findings.counts, "found": findings.found}
+    print(table([piece]))
     if options.out:
-        options.out.write_text(json.dumps(figures, indent=2) + "\n")
+        options.out.write_text(json.dumps([*_pieces(options.out), piece], indent=1) + "\n")
     sys.exit(1 if findings.found else 0)
 
 
-KINDS: tuple[tuple[str, Callable[[Path, int], Any]], ...] = (
-    ("fuzzed files", fuzzing.fuzz_file),
-    ("tampered plans", fuzzing.tamper),
-    ("fuzzed files", fuzzing.fuzz_file),
-    ("fuzzed words", fuzzing.fuzz_words),
-    ("fuzzed files", fuzzing.fuzz_file),
-)
-"""Cases in their turn, with the names of their counts."""
+def _prepared(folder: Path, options: argparse.Namespace) -> Path:
+    """Files of every kind in a folder, made there or copied; task files are confirmed for this folder alone."""
+    made = options.files or folder
+    os.environ["XDG_STATE_HOME"] = f"{made}/state"
+    if not (made / "pristine").exists():
+        made.mkdir(parents=True, exist_ok=True)
+        prepare(made, options.run, options.cases >= PATIENT)
+    if made != folder:
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
+    return folder / "pristine"
 
 
-def torture(folder: Path, seconds: float, seed: int, count: int, run: Path | None) -> Findings:
-    """Everything, for so many seconds after what is needed has been made."""
-    findings, pristine, first = Findings(), prepare(folder, run), seed * 10**6
-    row = next((pristine / "benchmark" / "cells").iterdir()).name
-    fuzzing.KINDS = tuple(kind._replace(file=kind.file.replace("ROW.json", row)) for kind in fuzzing.KINDS)
-    if patient := count >= 1000:
-        plain = ((f"as it is {number}", partial(fuzzing.as_it_is, pristine, number)) for number in fuzzing.AS_THEY_ARE)
-        many(plain, time.monotonic() + 600, findings)
-    begun, numbers = time.monotonic(), range(first, first + count)
-    kinds = [KINDS[number % len(KINDS)] for number in numbers]
-    cases = (
-        (f"{name} {number}", partial(case, pristine, number))
-        for number, (name, case) in zip(numbers, kinds, strict=True)
-    )
-    done = many(cases, begun + 0.6 * seconds, findings)
-    findings.counts.update(name for name, _ in kinds[:done])
-    number = first
-    while time.monotonic() < begun + seconds and number < first + count // 10:
-        number += 1
-        if number % 4 == 0 and patient:
-            interrupted(pristine, number, findings, begun + seconds, disk=number % 8 == 0)
-        else:
-            killed_writer(pristine, number, findings)
-    return findings
+def _pieces(path: Path) -> list[dict[str, Any]]:
+    """Pieces that a file of figures has already."""
+    return json.loads(path.read_text()) if path.exists() else []
+
+
+DRAWN: dict[str, tuple[str, Callable[[Path, int], Any]]] = {
+    "files": ("fuzzed files", fuzzing.fuzz_file),
+    "words": ("fuzzed words", fuzzing.fuzz_words),
+    "plans": ("tampered plans", tamper),
+}
+"""Cases that are drawn, and the names of their counts, by the part."""
+
+
+def drawn(part: str, pristine: Path, first: int, count: int, due: float, findings: Findings) -> None:
+    """Fuzzed files, fuzzed words, or tampered plans; before the files, in a longer piece, everything as it is."""
+    plain = fuzzing.plain(pristine) if part == "files" and count >= PATIENT else ()
+    name, case = DRAWN[part]
+
+    def cases() -> Iterator[tuple[str, str, Case]]:
+        for words in plain:
+            yield "right uses", " ".join(words[:2]), partial(fuzzing.as_it_is, pristine, words)
+        for number in range(first, first + count):
+            yield name, f"{name} {number}", partial(case, pristine, number)
+
+    many(cases(), due, findings)
+
+
+def kills(pristine: Path, first: int, count: int, due: float, findings: Findings) -> None:
+    """Kills, as many commands as there is time for."""
+    for number in range(first, first + count):
+        if time.monotonic() > due:
+            return
+        kill(pristine, number, findings, due)
+
+
+def full_disks(pristine: Path, first: int, count: int, due: float, findings: Findings) -> None:
+    """A disk that is full at each of the first operations of a run; four seeds in a row begin at a quarter each."""
+    begin = first // 10**6 * disks.FIRST // 4
+    places = [1 + (begin + number) % disks.FIRST for number in range(min(count, disks.FIRST))]
+    cases = (("full disks", f"full disk {at}", partial(disks.full_disk, pristine, at)) for at in places)
+    many(cases, due, findings)
+
+
+def programs(pristine: Path, first: int, count: int, due: float, findings: Findings) -> None:
+    """Every way that we know to have a program run by opening something."""
+    tries = [
+        ("foreign programs", f"{way}", partial(foreign.attempt, pristine, way)) for way in list(foreign.WAYS)[:count]
+    ]
+    many(iter(tries), due, findings)
 
 
 if __name__ == "__main__":

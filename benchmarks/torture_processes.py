@@ -13,9 +13,10 @@ import signal
 import sys
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,16 +25,29 @@ from matplotlib.figure import Figure
 from vigor.cli import main as cli
 from vigor.reports import figures
 
-TASK = f"{Path(__file__).parents[1] / 'examples' / '01_own_task.py'}:TASK"
+ROOT = Path(__file__).parents[1]
+TASK = f"{ROOT / 'examples' / '01_own_task.py'}:TASK"
+POINT = f"{ROOT / 'tests' / 'recorded.py'}:POINTED"
+"""A task for recordings in formats of others."""
 SMALL = """--train-contexts 2 --test-contexts 2 --demos-per-context 3 --iterations 12 --components 2 --samples 20
 --networks 2 --width 8 --layers 1 --epochs 12"""
+BATCH = 2000
+"""Most cases of one process."""
 SECONDS, MEGABYTES = 60.0, 1024
-"""Most time of one input, and most memory of its process."""
+"""Most time of one input, and most memory of a process that had begun with it."""
+WARM = 3000
+"""Megabytes of compiled programs that a process may have gathered before another takes over."""
 
 
 def commands(text: str) -> tuple[tuple[str, ...], ...]:
     """Commands, a line each."""
-    known = {"TASK": TASK, "SMALL": SMALL, "CONTEXT": "--context 0.4 0 1 0", "CSV": "--format csv --out new.csv"}
+    known = {
+        "TASK": TASK,
+        "POINT": POINT,
+        "SMALL": SMALL,
+        "CONTEXT": "--context 0.4 0 1 0",
+        "CSV": "--format csv --out new.csv",
+    }
     lines = [" ".join(known.get(word, word) for word in line.split()) for line in text.strip().splitlines()]
     return tuple(tuple(line.split()) for line in lines)
 
@@ -47,8 +61,9 @@ class Findings:
 
     def fault(self, kind: str, words: str) -> None:
         self.counts[kind] += 1
-        self.found.append(f"{kind}: {words}")
-        print(self.found[-1], file=sys.stderr, flush=True)
+        # The whole is for whoever looks on; the begin of it, with its seed, is enough to find it again.
+        print(f"{kind}: {words}", file=sys.stderr, flush=True)
+        self.found.append(f"{kind}: {words.replace(str(ROOT), '')[:120].partition(chr(10))[0]}")
 
 
 class Said(NamedTuple):
@@ -122,32 +137,37 @@ Case = Callable[[], tuple[str, str] | None]
 """Something to try, which returns the kind of fault it has found and what it is, in words."""
 
 
-def many(cases: Iterator[tuple[str, Case]], due: float, findings: Findings) -> int:
-    """Number of cases done until a moment, one after the other in a process, a new one after one that hangs."""
-    done, listed = 0, list(cases)
-    while done < len(listed) and time.monotonic() < due:
+def many(cases: Iterator[tuple[str, str, Case]], due: float, findings: Findings) -> None:
+    """Try cases until a moment, one after the other in a process that is warm, a new one after one that hangs.
+
+    cases: name of their count, name of each, and what is to be tried.
+    """
+    waiting: deque[tuple[str, str, Case]] = deque()
+    while time.monotonic() < due:
+        waiting.extend(islice(cases, BATCH - len(waiting)))
+        if not waiting:
+            return
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
             _begin()
-            _work_through(listed[done:], writing, due)
+            _work_through([case for _, _, case in waiting], writing, due)
         os.close(writing)
         try:
             for fault in _answers(reading, child):
+                count, name, _ = waiting.popleft()
+                findings.counts[count] += 1
                 if fault is not None:
-                    findings.fault(fault[0], f"{listed[done][0]}: {fault[1]}")
-                done += 1
+                    findings.fault(fault[0], f"{name}: {fault[1]}")
             status = os.waitpid(child, 0)[1]
         except TimeoutError:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            findings.fault("hangs", listed[done][0])
-            done, status = done + 1, 0
+            findings.fault("hangs", waiting.popleft()[1])
+            status = 0
         os.close(reading)
         if status:
-            findings.fault("tracebacks", f"{listed[done][0]}: the process died with status {status}")
-            done += 1
-    return done
+            findings.fault("tracebacks", f"{waiting.popleft()[1]}: the process died with status {status}")
 
 
 def _answers(reading: int, child: int) -> Iterator[Any]:
@@ -170,55 +190,65 @@ def _computed(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _work_through(cases: list[tuple[str, Case]], writing: int, due: float) -> None:
+def _work_through(cases: list[Case], writing: int, due: float) -> None:
+    begun = _memory("VmRSS")
     with os.fdopen(writing, "w") as answers:
-        for _, case in cases:
+        for case in cases:
             # What is compiled stays in memory; a new process begins without it.
-            if time.monotonic() > due or _megabytes() > 0.6 * MEGABYTES:
+            if time.monotonic() > due or (before := _memory("VmRSS")) > begun + WARM:
                 break
+            Path("/proc/self/clear_refs").write_text("5")  # The most that was taken counts from here.
             try:
                 fault = case()
             except BaseException:
                 fault = ("tracebacks", traceback.format_exc()[-600:])
-            if fault is None and _megabytes() > MEGABYTES:
-                fault = ("memory", f"{_megabytes()} MB")
+            taken = begun + _memory("VmHWM") - before
+            if fault is None and taken > MEGABYTES:
+                fault = ("memory", f"{taken} MB")
             answers.write(json.dumps(fault) + "\n")
             answers.flush()
     os._exit(0)
 
 
-def _megabytes() -> int:
-    """Most memory that this process has had so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def _memory(name: str) -> int:
+    """Megabytes of this process: VmRSS now, or VmHWM at most."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) // 1024
 
 
 # Figures
 
 TRIED = {
+    "right uses": "commands with files that nobody has changed",
     "fuzzed files": "changed files that a command read",
     "fuzzed words": "commands with words that nobody means",
     "tampered plans": "changed plans with a digest of their own that were to be exported",
-    "kills": "kills at an operation on files",
-    "full disks": "full disks from an operation on",
-    "runs compared": "runs that were killed or had no room, and ended",
+    "foreign programs": "ways to have a program run by opening what somebody else has made",
+    "kills": "kills of commands at an operation on files",
+    "runs compared": "runs that were killed again and again, and ended",
+    "benchmarks compared": "benchmarks likewise",
+    "full disks": "runs whose disk was full from an operation on, one for each, and ended later",
 }
 """Trials in words, by the name of their count."""
 FAULTS = {
     "right refusals": "commands refused though nothing was changed",
     "tracebacks": "tracebacks, or sentences of more than a line",
     "hangs": f"commands that computed for more than {SECONDS:.0f} seconds, or did nothing for long",
-    "memory": f"processes with more than {MEGABYTES} MB",
+    "memory": f"commands that would have taken a new process to more than {MEGABYTES} MB",
     "wrong acceptances": "files accepted that do not fit their description",
     "tampered exports": "exports into a keep-out, beyond a limit, or not finite",
-    "changed results": "runs that came out otherwise than one left alone",
+    "programs run": "programs run",
+    "changed results": "runs or benchmarks that came out otherwise than those left alone",
     "files damaged": "commands that could not be repeated after a kill",
     "leftovers": "runs with something left of a kill",
 }
 """Faults in words, likewise."""
 
 
-def table(figures: Mapping[str, Any]) -> str:
-    """Figures as a table in Markdown."""
-    tried = [f"| {words} | {figures.get(name, 0):,} |" for name, words in TRIED.items()]
-    found = [f"| {words} | {figures.get(name, 0):,} |" for name, words in FAULTS.items()]
-    return "\n".join(["| tried | |", "| --- | --- |", *tried, "| **found** | |", *found]) + "\n"
+def table(pieces: Sequence[Mapping[str, Any]]) -> str:
+    """Figures of some pieces, added up, as a table in Markdown."""
+
+    def lines(names: Mapping[str, str]) -> list[str]:
+        return [f"| {words} | {sum(piece.get(name, 0) for piece in pieces):,} |" for name, words in names.items()]
+
+    return "\n".join(["| tried | |", "| --- | --- |", *lines(TRIED), "| **found** | |", *lines(FAULTS)]) + "\n"

@@ -43,6 +43,16 @@ class Change(NamedTuple):
 
 CHANGES = (
     Change(
+        "2026-11-18T14:50:46+00:00",
+        lambda row: row["setup"]["task"] == "box-pusher",
+        "old: earlier demonstrations",
+    ),
+    Change(
+        "2026-11-18T14:00:00+00:00",
+        lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-17T01:22:41",
+        "old: no prior in its objective",
+    ),
+    Change(
         "2026-11-17T01:22:41+00:00",
         lambda row: row["setup"]["method"] == "em-drex",
         "old: no entropy in its objective",
@@ -139,7 +149,12 @@ def name(group: Group) -> str:
 
 def seeds(group: Group) -> str:
     """Seeds as ranges, for instance 0 to 9."""
-    numbers = [row["setup"]["seed"] for row in group.rows]
+    return ranges([row["setup"]["seed"] for row in group.rows])
+
+
+def ranges(numbers: list[int]) -> str:
+    """Numbers as ranges, for instance 0 to 9, 400 to 409."""
+    numbers = sorted(set(numbers))
     starts = [seed for seed in numbers if seed - 1 not in numbers]
     ends = [seed for seed in numbers if seed + 1 not in numbers]
     return ", ".join(f"{a} to {b}" if a < b else f"{a}" for a, b in zip(starts, ends, strict=True))

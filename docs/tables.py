@@ -1,4 +1,4 @@
-"""Tables of README and docs that stored results make: python docs/tables.py writes them, --check says if they are true.
+"""Tables and the chart that stored results make: python docs/tables.py writes them, --check says if they are true.
 
 A table stands in its page between the comments `table: NAME` and `end`, where NAME is one of TABLES. Measured figures
 stand nowhere else.
@@ -14,15 +14,16 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import chart
 import row_tables
 from row_tables import table
-from stored import RESULTS
+from stored import RESULTS, ranges
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("paper.md", "performance.md")),
+    *(ROOT / "docs" / name for name in ("data.md", "paper.md", "performance.md")),
     *sorted(RESULTS.glob("*.md")),
 ]
 BLOCK = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -57,10 +58,123 @@ def plans() -> str:
     return table(result("plans")).replace(".\n", ".\n\n") + "\n"
 
 
+def box_pusher() -> str:
+    from box_pusher import table as lines
+
+    return table(lines(result("box_pusher")))
+
+
+def box_carrying() -> str:
+    from box_carrying import table as lines
+
+    return table(lines(result("box_carrying")))
+
+
 def box_ways() -> str:
     from box_ways import load_task, summary
 
     return summary(result("box_ways"), load_task("box-pusher").judge.success_distance) + "\n"
+
+
+def scenes() -> str:
+    """Test contexts and plans of every scene, by method, as means over seeds."""
+    words = {"vigor": "VIGOR", "carried": "carried, no learning", "copied": "copied, no learning"}
+    found, lines = result("scenes"), []
+    for scene, method in sorted(
+        {(row["scene"], row["method"]) for row in found}, key=lambda k: (k[0], list(words).index(k[1]))
+    ):
+        own = [row for row in found if (row["scene"], row["method"]) == (scene, method)]
+        for part, label in {"test": "test", "new": "plans, new"}.items():
+            rows = [row for row in own if part in row]
+            if not rows:
+                continue
+            names = {"success_best": "best", "success_chosen": "chosen", "success_mixture": "mixture"}
+            rates = {
+                label: f"{mean(row[part][name] for row in rows):.3f}" if name in rows[0][part] else ""
+                for name, label in names.items()
+            }
+            holds = f"{mean(row[part]['holds'] for row in rows):.2f}" if "holds" in rows[0][part] else ""
+            lines.append(
+                {"scene": scene[3:].replace("_", " "), "method": words[method], "contexts": label}
+                | rates
+                | {"both ways found": f"{mean(row[part]['both'] for row in rows):.2f}"}
+                | {"both drawn": f"{mean(row[part]['both_drawn'] for row in rows):.2f}", "plans that hold": holds}
+                | {"seeds": str(len(rows))}
+            )
+    return table(lines)
+
+
+def _resemblance(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Means of rows over seeds."""
+    names = {"mixture": "success", "coverage": "coverage", "precision": "precision", "difference": "difference"}
+    return {words: f"{mean(row[name] for row in rows):.2f}" for name, words in names.items()}
+
+
+KINDS = {
+    "copied": "demonstrations of the nearest context, copied",
+    "paper": "VIGOR, paper's settings",
+    "default": "VIGOR",
+    "bc-t": "BC(T)",
+    "bc-gmm-t": "BC-GMM(T)",
+    "em-drex": "EM+D-REX",
+}
+PARTS = {"test": "without demonstrations", "train": "with"}
+"""Contexts by whether demonstrations of them were learned from."""
+
+
+def ways() -> str:
+    """Ways of people found again, by task, kind of context and method."""
+    lines = []
+    ended = [row for row in result("ways")["rows"] if not row["stage"]]
+    for task, part in ((task, part) for task in ("planar-reacher", "panda-reacher") for part in PARTS):
+        for kind, words in KINDS.items():
+            own = [row for row in ended if (row["task"], row["part"], row["kind"]) == (task, part, kind)]
+            if own:
+                more = {"entropy of ways": f"{mean(row['entropy'] for row in own):.2f}"}
+                more |= {"of people": f"{mean(row['entropy_shown'] for row in own):.2f}"}
+                more |= {"people like another": f"{mean(row['alike'] for row in own):.2f}"}
+                known = {
+                    "task": task,
+                    "contexts": PARTS[part],
+                    "method": words,
+                    "seeds": ranges([row["seed"] for row in own]),
+                }
+                lines.append(known | _resemblance(own) | more)
+    return table(lines)
+
+
+def ways_lost() -> str:
+    """Ways at the stages of runs of the defaults."""
+    rows = [row for row in result("ways")["rows"] if row["kind"] == "default"]
+    stages = ["start", "iteration 10", "iteration 30", "end, all alike", "end, by reward"]
+    stages += ["end, by reward and success", "merged at half", ""]
+    words = {"end, all alike": "end, all components as likely", "": "the same, merged: the result"}
+    words["merged at half"] = "the same, merged below half of `distinct`"
+    lines = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        for part in PARTS:
+            for stage in stages:
+                own = [row for row in rows if (row["task"], row["part"], row["stage"]) == (task, part, stage)]
+                if own:
+                    known = {"task": task, "contexts": PARTS[part], "stage": words.get(stage, stage)}
+                    lines.append(known | _resemblance(own))
+    return table(lines)
+
+
+def ways_people() -> str:
+    """People beside each other."""
+    return table(
+        [
+            {"task": own["task"], "demonstrations": str(own["demonstrations"])}
+            | {"ways": "; ".join(f"{name} {share:.2f}" for name, share in own["ways"].items())}
+            | {"like another of the context": f"{own['alike']:.2f}", "of another context": f"{own['elsewhere']:.2f}"}
+            | {
+                "five cover of the other five": f"{own['half']:.2f}",
+                "difference of their shares": f"{own['difference']:.2f}",
+            }
+            for own in result("ways")["people"]
+        ]
+    )
 
 
 def gail_crosscheck() -> str:
@@ -127,6 +241,29 @@ def gpu() -> str:
     )
 
 
+def data() -> str:
+    found = result("data")
+
+    def timed(row: dict[str, Any]) -> str:
+        return f"{row['seconds']:.1f} s, of which {row['cpu_s']:.1f} s computed, at a load of {row['load']:.1f}"
+
+    lines = {
+        f"{row['format']}: {row['episodes']} episodes of {row['steps']} steps imported": timed(row)
+        for row in found["imported"]
+    }
+    for row in found["returned"]:
+        lines[f"a plan as {row['format']}, read again: largest difference"] = f"{row['difference']:.1g}"
+    for row in found["bags"]:
+        kept = f"{row['read']:,} of {row['states']:,} states {'as they were' if row['same'] else 'CHANGED'}"
+        said = f"{kept}; jumps of {row['clocks said to jump']} clocks said"
+        lines[f"a bag ({row['format']}) of two topics, joints shuffled, clocks that jump"] = said
+    lines |= {
+        f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}": timed(row)
+        for row in found["first plans"]
+    }
+    return table([{"": words, "measured": figure} for words, figure in lines.items()])
+
+
 def torture() -> str:
     from torture_processes import table
 
@@ -138,7 +275,10 @@ TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
         maker.__name__: maker
-        for maker in (invariants, plans, box_ways, gail_crosscheck, gail_speed, speed, gpu, torture)
+        for maker in (
+            *(invariants, plans, box_pusher, box_carrying, box_ways, scenes, ways, ways_lost, ways_people),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
+        )
     },
 }
 
@@ -162,6 +302,10 @@ def main() -> None:
             wrong.append(page.name)
             if not check:
                 page.write_text(now, encoding="utf-8")
+    if not chart.is_true():
+        wrong.append(chart.PICTURE.name)
+        if not check:
+            chart.write()
     if check and wrong:
         sys.exit(f"{', '.join(wrong)}: no longer true; run: python docs/tables.py")
 

@@ -54,6 +54,6 @@ TASK = vigor.Task(
         *(to_goal, descriptors.squared_velocity, descriptors.squared_acceleration),
     ),
     judge=vigor.Judge(distance=missed, distinct=0.2),
-    display=vigor.Display(regions=regions),
+    display=vigor.Display(regions, instruction="Drag the ball through the gate, around the obstacle, to the goal."),
     source=vigor.Source(generate=generate),
 )

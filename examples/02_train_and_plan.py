@@ -13,8 +13,9 @@ import vigor
 TASK = f"{Path(__file__).with_name('01_own_task.py')}:TASK"
 
 
-def main(folder: Path, iterations: int = 50) -> vigor.Run:
-    run = vigor.train(TASK, out=folder, iterations=iterations)  # From demonstrations that the task generates.
+def main(folder: Path, iterations: int = 50, **settings: int) -> vigor.Run:
+    # From demonstrations that the task generates.
+    run = vigor.train(TASK, out=folder, iterations=iterations, **settings)
     print(run)
 
     context = (0.42, -0.08, 1.0, 0.05)  # Gate and obstacle, x and y each. From here on nothing is trained.

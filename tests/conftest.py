@@ -1,7 +1,11 @@
 """Fixtures of all tests, and one cache of compiled programs for all workers and for the processes that tests start."""
 
+import ctypes
 import os
+import resource
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,19 +19,25 @@ _COMPILE_QUICKLY = (
     "--xla_backend_optimization_level=1",
     "--xla_llvm_disable_expensive_passes=true",
 )
-"""What tests compute is small: to compile it takes far longer than to run it."""
+"""Options for small programs, which take far longer to compile than to run."""
 # Before anything is compiled, and for processes to come.
 os.environ["XDG_CACHE_HOME"] = str(_CACHE)
 os.environ["MENAGERIE_ROOT"] = str(_CACHE / "nothing")  # Robots are not downloaded.
-os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # Tests of the examples allow them again.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"  # No program carries the lines that it comes from.
-os.environ["XLA_FLAGS"] = " ".join([*_COMPILE_QUICKLY, os.environ.get("XLA_FLAGS", "")])
+# Each once, though workers inherit them: a program that was compiled with other words is compiled again.
+os.environ["XLA_FLAGS"] = " ".join(dict.fromkeys([*_COMPILE_QUICKLY, *os.environ.get("XLA_FLAGS", "").split()]))
 
 from vigor.basics.device import use_device  # noqa: E402
 
 use_device("cpu")
 
+import jax  # noqa: E402
+
 from helpers import EXAMPLE_TASK, SHARED, made_once, small  # noqa: E402
+
+_MEMORY = 2 << 30
+"""Bytes that a process may have before it forgets compiled programs."""
 
 settings.register_profile("unhurried", deadline=None)  # A loaded machine is no mistake.
 settings.load_profile("unhurried")
@@ -37,14 +47,30 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # What a shell starts 
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Tests of a browser begin first: they take longest, and no worker shall wait for another at the end."""
-    items.sort(key=lambda item: item.path.parts[-2:] != ("studio", "test_page.py"))
+    """The longest begin first, so that no worker waits for another at the end; those that import torch are together."""
+    first = [("studio", "test_page.py"), ("tests", "test_examples.py"), ("runs", "test_methods.py")]
+    items.sort(key=lambda item: first.index(place) if (place := item.path.parts[-2:]) in first else len(first))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _state(tmp_path_factory) -> None:
-    """What tests confirm is remembered for tests alone."""
+    """Files that tests confirm are remembered for tests alone."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forgetting() -> Iterator[None]:
+    """A process that has grown forgets its compiled programs, which take gigabytes in the end, and gives them back."""
+    yield
+    if sys.platform == "linux" and _resident() > _MEMORY:
+        jax.clear_caches()
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def _resident() -> int:
+    """Memory of this process, in bytes."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * resource.getpagesize()
 
 
 @pytest.fixture(scope="session")

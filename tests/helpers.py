@@ -1,4 +1,4 @@
-"""What several tests share: a small task with small settings, quick compilation, and where the published data lies."""
+"""Common parts of tests: a small task with small settings, quick compilation, and where the published data lies."""
 
 import os
 from collections.abc import Callable

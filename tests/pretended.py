@@ -35,10 +35,10 @@ class PretendedState(NamedTuple):
 
 @dataclass
 class Calls:
-    """What a method was asked for."""
+    """Counts of calls of a method."""
 
     prepared: int
-    """How often the data was prepared."""
+    """Times that the data was prepared."""
     steps: list[int]
     """Steps, each time that it was advanced."""
 

@@ -1,7 +1,7 @@
 """Recordings in the formats that other programs write, laid out as these do; and a task for them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,6 +112,7 @@ def bag(
     states: Sequence[tuple[str, tuple[str, ...], np.ndarray, np.ndarray]],
     poses: Sequence[tuple[str, float, Sequence[float]]] = (),
     frames: Sequence[tuple[str, float, Sequence[float]]] = (),
+    on: Mapping[str, str] | None = None,
     storage: str = "mcap",
     sent: np.ndarray | None = None,
     seed: int = 0,
@@ -119,7 +120,8 @@ def bag(
     """A bag as ROS 2 records it.
 
     states: topic, joints, times [T] and positions [T, joint], whose order is drawn anew for every message; poses,
-    frames of /tf: topic or frame, time and place; sent: times [T] that senders claim, if not the true ones.
+    frames of /tf: topic or frame, time and place, perhaps with a quaternion; on: what frames and poses hang on, if not
+    on the world; sent: times [T] that senders claim, if not the true ones.
     """
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
@@ -135,8 +137,12 @@ def bag(
     def triple(kind: str, place: Sequence[float]) -> object:
         return types[f"geometry_msgs/msg/{kind}"](**dict(zip("xyz", map(float, place), strict=True)))
 
+    def turned(place: Sequence[float]) -> object:
+        turn = map(float, place[3:] if len(place) > 3 else (0.0, 0.0, 0.0, 1.0))
+        return types["geometry_msgs/msg/Quaternion"](**dict(zip("xyzw", turn, strict=True)))
+
     messages = []
-    turn = types["geometry_msgs/msg/Quaternion"](x=0.0, y=0.0, z=0.0, w=1.0)
+    hung = on or {}
     for topic, names, times, positions in states:
         for step, (time, row) in enumerate(zip(times.tolist(), positions, strict=True)):
             order = rng.permutation(len(names))
@@ -149,15 +155,16 @@ def bag(
             )
             messages.append((time, topic, "sensor_msgs/msg/JointState", message))
     for topic, time, place in poses:
-        pose = types["geometry_msgs/msg/Pose"](position=triple("Point", place), orientation=turn)
+        pose = types["geometry_msgs/msg/Pose"](position=triple("Point", place[:3]), orientation=turned(place))
         kind = "geometry_msgs/msg/PoseStamped"
-        messages.append((time, topic, kind, types[kind](header=header(time), pose=pose)))
+        messages.append((time, topic, kind, types[kind](header=header(time, hung.get(topic, "")), pose=pose)))
     for frame, time, place in frames:
-        moved = types["geometry_msgs/msg/Transform"](translation=triple("Vector3", place), rotation=turn)
+        moved = types["geometry_msgs/msg/Transform"](translation=triple("Vector3", place[:3]), rotation=turned(place))
         item = types["geometry_msgs/msg/TransformStamped"](
-            header=header(time, "world"), child_frame_id=frame, transform=moved
+            header=header(time, hung.get(frame, "world")), child_frame_id=frame, transform=moved
         )
-        messages.append((time, "/tf", "tf2_msgs/msg/TFMessage", types["tf2_msgs/msg/TFMessage"](transforms=[item])))
+        topic = "/tf_static" if frame.startswith("fixed") else "/tf"
+        messages.append((time, topic, "tf2_msgs/msg/TFMessage", types["tf2_msgs/msg/TFMessage"](transforms=[item])))
     with Writer(path, version=9, storage_plugin=plugin) as writer:
         known = {
             topic: writer.add_connection(topic, kind, typestore=store)

@@ -86,7 +86,7 @@ def pretend(batch, folder):
 
 
 def times_run(folder):
-    """How often each cell was run."""
+    """Number of times that each cell was run."""
     seeds = [int(path.name.split("-")[1]) for path in folder.glob("ran-*")]
     return {seed: seeds.count(seed) for seed in sorted(seeds)}
 

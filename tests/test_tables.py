@@ -48,10 +48,10 @@ def test_a_figure_in_prose_would_be_found():
 
 
 def test_rows_from_before_a_change_are_marked(stored):
-    change = stored["CHANGES"][0]
+    change = stored["CHANGES"][1]
     made = datetime.fromisoformat(change.date)
     for days, method, marked in ((-1, "em-drex", True), (1, "em-drex", False), (-1, "vigor", False)):
-        setup = {"method": method, "descriptors": "geometric"}
+        setup = {"task": "planar-reacher", "method": method, "descriptors": "geometric"}
         row = {"setup": setup, "preset": "paper", "date": (made + timedelta(days)).isoformat()}
         assert bool(stored["_mark"](row)) == marked
 

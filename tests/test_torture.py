@@ -1,5 +1,6 @@
 """Torture for a few seconds, and that it would find what is wrong. `python benchmarks/torture.py` has more patience."""
 
+import pickle
 import random
 import shutil
 import subprocess
@@ -9,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import torture_foreign
 from mutations import mutate
-from torture_fuzzing import _depth
-from torture_processes import Said, fault_of
+from torture_foreign_data import _pickled
+from torture_plans import _depth
+from torture_processes import Said, fault_of, table
 from vigor.basics import contents, files
 from vigor.basics.contents import Numbers
 from vigor.basics.errors import UserError
@@ -21,11 +24,15 @@ from vigor.demonstrations import dataset
 TORTURE = Path(__file__).parents[1] / "benchmarks" / "torture.py"
 
 
-def test_nothing_is_found_within_seconds(trained):
-    command = [sys.executable, TORTURE, "--minutes", "10", "--cases", "15", "--run", trained]
+def test_nothing_is_found_within_seconds(trained, tmp_path):
+    command = [sys.executable, TORTURE, "--minutes", "10", "--cases", "8", "--run", trained]
+    command += ["--parts", "files", "words", "plans", "foreign", "--out", tmp_path / "figures.json"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "| changed files that a command read | 9 |" in done.stdout
+    (piece,) = files.read_json(tmp_path / "figures.json")
+    assert [piece[name] for name in ("fuzzed files", "fuzzed words", "tampered plans", "foreign programs")] == [8] * 4
+    assert "| changed files that a command read | 8 |" in done.stdout
+    assert "| changed files that a command read | 16 |" in table([piece, piece])
 
 
 def test_a_traceback_and_a_wrong_acceptance_would_be_found():
@@ -86,3 +93,14 @@ def test_a_movement_in_a_keep_out_would_be_found():
     assert _depth(straight, [{"centre": [2.5, 0.04], "radius": 0.1}]) == pytest.approx(0.06, abs=0.01)
     assert _depth(straight, [{"low": [3.0, -0.2], "high": [9.0, 0.1]}]) == pytest.approx(0.1)
     assert _depth(straight, [{"centre": [0.0, 3.0], "radius": 1.0}]) == pytest.approx(-2.0)
+
+
+def test_there_are_fifty_ways_for_foreign_programs_and_one_that_is_run_would_be_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "pristine").mkdir()
+    monkeypatch.setitem(torture_foreign.WAYS, "unpickled", lambda: [str(pickle.loads(_pickled())), "--version"])
+    monkeypatch.setitem(torture_foreign.WAYS, "exec", lambda: [str(exec(torture_foreign.PROGRAM)), "--version"])
+    assert len(torture_foreign.WAYS) > 50
+    for way in ("unpickled", "exec"):
+        assert torture_foreign.attempt(tmp_path / "pristine", way)[0] == "programs run"

@@ -83,8 +83,9 @@ def problem() -> Problem:
         jax.random.key(1),
         contexts[:TRAINING],
         contexts[TRAINING:],
+        contexts[:TRAINING],
         descriptors,
-        starts(weights, np.repeat(np.arange(TRAINING), EACH)),
+        starts(TASK, weights, owners),
         rollout(weights),
         common,
     )

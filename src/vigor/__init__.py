@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from vigor.motion.promp import ProMP
     from vigor.motion.robots import Robot
     from vigor.motion.shapes import Box, Sphere
+    from vigor.planning.demands import Pointing, Via
     from vigor.planning.plans import Plan, Plans, Solution
+    from vigor.planning.skills import Skill
     from vigor.planning.trajectories import Trajectory
     from vigor.runs.presets import preset
     from vigor.tasks import load_task
@@ -34,7 +36,9 @@ _HOMES = {
     "vigor.motion.promp": ("ProMP",),
     "vigor.motion.robots": ("Robot",),
     "vigor.motion.shapes": ("Box", "Sphere"),
+    "vigor.planning.demands": ("Pointing", "Via"),
     "vigor.planning.plans": ("Plan", "Plans", "Solution"),
+    "vigor.planning.skills": ("Skill",),
     "vigor.planning.trajectories": ("Trajectory",),
     "vigor.runs.presets": ("preset",),
     "vigor.tasks": ("load_task",),
@@ -52,16 +56,19 @@ __all__ = [
     "Judge",
     "Plan",
     "Plans",
+    "Pointing",
     "ProMP",
     "Region",
     "Robot",
     "Run",
+    "Skill",
     "Solution",
     "Source",
     "Sphere",
     "Task",
     "Trajectory",
     "UserError",
+    "Via",
     "__version__",
     "descriptors",
     "kinematics",

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,16 +20,20 @@ from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import recognition
 from vigor.demonstrations.formats.episodes import Reading
 from vigor.demonstrations.preprocessing import settled
+from vigor.demonstrations.repertoire import Repertoire
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
 from vigor.learning.invariants import Invariants
-from vigor.motion.shapes import Box, Sphere
-from vigor.planning import constraints, planner, suggestions
+from vigor.planning import planner, skill_files
+from vigor.planning.can_plan import CanPlan
+from vigor.planning.choice import Model
 from vigor.planning.planner import Planner
 from vigor.planning.plans import Plans
-from vigor.planning.suggestions import Suggestion
-from vigor.reports.run import draw
+from vigor.planning.skills import Skill
+from vigor.practice import account, practice
+from vigor.practice.account import Account, PracticeSettings
+from vigor.practice.attempts import Trial
 from vigor.reports.terminal import progress_bar
 from vigor.runs import checkpoints, presets
 from vigor.runs import run as runs
@@ -41,7 +44,7 @@ from vigor.tasks.check import check
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(CanPlan):
     """A run in its folder: what it has learned, and plans for contexts that it never saw. See `train` and `load`."""
 
     folder: Path
@@ -72,36 +75,27 @@ class Run:
         there = (self.folder / checkpoints.INVARIANTS).exists()
         return checkpoints.load_invariants(self.folder, self.task.features) if there else None
 
-    def planner(self, every: int = 1) -> Planner:
-        """A planner for new contexts; every: use every n-th of the run's ensembles."""
-        if every not in self._planners:
-            self._planners[every] = planner.load(self.folder, every, self.task)
-        return self._planners[every]
-
     @cached_property
-    def _planners(self) -> dict[int, Planner]:
-        return {}
+    def repertoire(self) -> Repertoire | None:
+        """All demonstrations with their ways, those held out among them; None if the run learned from all."""
+        return runs.repertoire_of(self.folder, self.setup, self.task)
 
-    def plan(
-        self,
-        contexts: Any,
-        avoid: Sequence[Sphere | Box] = (),
-        seconds: float | None = None,
-        samples: int = 0,
-        every: int = 1,
-        seed: int = 0,
-    ) -> Plans:
-        """Ranked solutions for contexts [n, C], or for one [C]; nothing is trained.
+    def _load_planner(self, every: int) -> Planner:
+        return planner.load(self.folder, every, self.task)
 
-        avoid: shapes that no link may enter; seconds: duration of the movements, for the robot's velocity limits;
-        samples: further movements that are drawn for each context; every: see `planner`.
+    def _model(self, number: int) -> Model:
+        shown = self.demonstrations
+        if not 1 <= number <= len(shown):
+            raise UserError(f"the run has demonstrations 1 to {len(shown)}, not {number}")
+        return Model(number, shown.weights[number - 1], shown.contexts[shown.context_of[number - 1]])
+
+    def pack(self, path: str | Path, licence: str = "", every: int | None = None) -> Skill:
+        """Write what planning needs to one new file, without the demonstrations; returns the skill.
+
+        licence: that of the demonstrations, in words; every: keep every n-th of the run's ensembles, by default as many
+        as 8 MB hold.
         """
-        limits = constraints.of_task(self.task, tuple(avoid), seconds)
-        return self.planner(every).plan(contexts, limits, samples, seed)
-
-    def suggest(self, count: int = 3, seed: int = 0) -> tuple[Suggestion, ...]:
-        """Contexts in which a demonstration would help most, with the reason; the best first."""
-        return suggestions.suggest(self.planner(), count, seed)
+        return skill_files.pack(self.folder, Path(path), self.task, licence, every)
 
     def own_plans(self) -> Plans:
         """Plans for the run's own contexts, training contexts first."""
@@ -109,17 +103,49 @@ class Run:
 
     def evaluate(self, samples: int | None = None, seed: int = 0) -> Evaluation:
         """Success of fresh samples; samples: per component, as many as the task says by default."""
-        return evaluation.evaluate(self.task, self.policies, samples, seed, self.common)
+        return evaluation.evaluate(self.task, self.policies, samples, seed, self.common, self.repertoire)
 
     def report(self) -> Path:
         """Draw the figures and write `report.html`, one file that opens without a network; returns its path."""
+        from vigor.reports.run import draw
+
         return draw(self.folder, self.task)
+
+    def practise(
+        self,
+        contexts: int = 60,
+        rounds: int = 3,
+        *,
+        samples: int = 3,
+        seed: int = 0,
+        trial: Trial | None = None,
+        out: str | Path | None = None,
+        progress: bool = True,
+        command: str = "",
+    ) -> "Run":
+        """Try plans for new contexts and learn again from demonstrations and own successes; returns the new run.
+
+        contexts: to practise in, in all rounds together; samples: movements of every way that are tried; trial: a
+        function of trajectories [n, T, dimensions] and contexts [n, C] that says how far each is from success [n], by
+        default the task's own judge; out: folder of the new run, by default that of this run with -practised. Practice
+        that was stopped goes on when it is called again.
+        """
+        settings = PracticeSettings(contexts, rounds, samples, seed)
+        folder = practised(self.folder) if out is None else Path(out)
+        with progress_bar() if progress else nullcontext(lambda step: None) as show:
+            practice.practise(self.folder, folder, settings, trial, self.task, show, command)
+        return load_run(folder, self.task)
+
+    @cached_property
+    def practice(self) -> Account | None:
+        """Account of the practice that the run came of; None if there was none."""
+        return account.read(self.folder) if (self.folder / account.ACCOUNT).exists() else None
 
     def save(self, folder: str | Path) -> "Run":
         """Copy the run into a new folder; returns the run there."""
         runs.claim(Path(folder))
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
-        return load(folder, self.task)
+        return load_run(folder, self.task)
 
     @property
     def _parts(self) -> dict[str, dict[str, Any]]:
@@ -145,7 +171,18 @@ class Run:
         return f"<p>{escape(repr(self))}</p><table><tr><th></th>{head}</tr>{rows}</table>"
 
 
-def load(folder: str | Path, task: Task | str | None = None) -> Run:
+def practised(folder: Path) -> Path:
+    """Place of what comes of practice with the run in a folder, if no other is named."""
+    folder = folder.resolve()
+    return folder.with_name(f"{folder.name}-practised")
+
+
+def load(path: str | Path, task: Task | str | None = None) -> Run | Skill:
+    """The run in a folder, or the skill in a file. task: the task itself, or where it is, if it cannot be loaded."""
+    return skill_files.load(Path(path), task) if Path(path).is_file() else load_run(path, task)
+
+
+def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
     """The run in a folder. task: the task itself, or where it is, if the run's own cannot be loaded."""
     return Run(Path(folder), *runs.load_policies(Path(folder), task))
 
@@ -154,7 +191,7 @@ def resume(folder: str | Path, task: Task | str | None = None, progress: bool = 
     """Continue a run that was stopped; a finished one is opened."""
     with progress_bar() if progress else nullcontext(lambda step: None) as show:
         runs.resume(Path(folder), show, task)
-    return load(folder, task)
+    return load_run(folder, task)
 
 
 def train(
@@ -216,7 +253,7 @@ def train(
     try:
         with progress_bar() if progress else nullcontext(lambda step: None) as show:
             runs.train(setup, folder, show, task, given)
-        run = load(folder, task)
+        run = load_run(folder, task)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -34,8 +34,10 @@ def problem(seed=0, each=10) -> Problem:
     sides = np.where(np.arange(4 * each) % 2 == 0, 1.0, -1.0)
     recordings = np.stack([movement((side, 1.0)) for side in sides])
     weights = TASK.promp.fit(recordings) + 0.02 * rng.normal(size=(4 * each, TASK.promp.weights))
-    arrays = (jnp.asarray(array, jnp.float32) for array in (contexts, contexts[:1], np.zeros(())))
-    at = Starts(jnp.asarray(weights, jnp.float32), jnp.ones(()))
+    arrays = (jnp.asarray(array, jnp.float32) for array in (contexts, contexts[:1], contexts, np.zeros(())))
+    at = Starts(
+        jnp.asarray(weights, jnp.float32), jnp.asarray(np.repeat(contexts, each, axis=0), jnp.float32), jnp.ones(())
+    )
     paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
     return Problem(jax.random.key(seed), *arrays, at, paths, jnp.zeros(()))
 

@@ -44,7 +44,8 @@ def problem(seed=0, contexts=8, each=20, share=0.5):
     test = np.array([[-0.55], [0.1], [0.7]])
     shown = jnp.asarray(weights.reshape(-1, 2), jnp.float32)
     known, test, nothing = jnp.asarray(known, jnp.float32), jnp.asarray(test, jnp.float32), jnp.zeros(())
-    return Problem(jax.random.key(seed), known, test, nothing, Starts(shown, nothing), nothing, nothing)
+    at = Starts(shown, jnp.repeat(known, each, axis=0), nothing)
+    return Problem(jax.random.key(seed), known, test, known, nothing, at, nothing, nothing)
 
 
 def learned(settings, known):

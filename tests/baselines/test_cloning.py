@@ -1,4 +1,4 @@
-"""What behavioural cloning by trajectory and by step share: the loss by hand, its settings."""
+"""Common parts of behavioural cloning by trajectory and by step: the loss by hand, its settings."""
 
 from dataclasses import replace
 

@@ -97,8 +97,13 @@ def problem_with(contexts, each=5):
         jax.random.key(0),
         jnp.arange(2.0 * contexts).reshape(contexts, 2),
         jnp.zeros((1, 2)),
+        jnp.arange(2.0 * contexts).reshape(contexts, 2),
         jnp.zeros((contexts * each, 25, 4)),
-        Starts(jnp.asarray(rng.normal(size=(contexts * each, WEIGHTS)), jnp.float32), jnp.ones(WEIGHTS)),
+        Starts(
+            jnp.asarray(rng.normal(size=(contexts * each, WEIGHTS)), jnp.float32),
+            jnp.zeros((contexts * each, 2)),
+            jnp.ones(WEIGHTS),
+        ),
         jnp.zeros((contexts * each, 25, 2)),
         jnp.zeros(()),
     )
@@ -127,7 +132,7 @@ def test_noise_levels_multiply_the_covariances(monkeypatch):
 
 @pytest.mark.parametrize(("samples", "least"), [(600, 50), (593, 43), (601, 40), (12, 1), (5, 0)])
 def test_samples_come_evenly_from_all_contexts_and_levels(samples, least):
-    """Of 3 contexts and 4 levels. The few that are too many are left out at random."""
+    """Samples of 3 contexts and 4 levels. The few that are too many are left out at random."""
     known = problem_with(3)
     settings = with_values(SETTINGS, em_samples=samples, noise_levels=4)
     drawn = em_drex.rank(OPEN, settings, known, seed=0)
@@ -151,7 +156,7 @@ def test_samples_come_in_random_order():
 
 
 def ranking_loss(rewards, noise):
-    """Of rewards [n]: logits that have them as their mean over time."""
+    """Loss of rewards [n]: logits that have them as their mean over time."""
     steps = np.random.default_rng(0).normal(size=(len(rewards), 5))
     logits = steps - steps.mean(axis=1, keepdims=True) + np.asarray(rewards)[:, None]
     rows = Ranked(jnp.zeros((len(rewards), 5, 1)), jnp.asarray(noise))
@@ -249,6 +254,19 @@ def test_the_policies_earn_more_and_more(data, learned):
             rewards = np.mean(reward(SETTINGS, ensemble, movements), axis=0)
             earned.append(rewards.reshape(drawn.shape[:3]).mean(axis=2))
         assert np.mean(earned[1] > earned[0]) > 0.9
+
+
+def test_where_the_reward_says_nothing_the_policies_become_the_prior(data, learned):
+    """Without it their entropy would grow as long as they are improved, up to numbers that are none."""
+    single = with_values(SETTINGS, components=1, samples=4 * WEIGHTS)  # Exact for a quadratic reward.
+    begun = em_drex.start(POINT, single, data).mixtures
+    silent = learned._replace(rewards=jax.tree.map(jnp.zeros_like, learned.rewards), mixtures=begun)
+    after = advance(POINT, single, data, silent, 100).mixtures
+    for means, roots, shown in zip(after.means, after.roots, data.problem.starts.weights, strict=True):
+        wide = em_drex.WIDE * np.sqrt(np.mean(np.var(shown, axis=0)))
+        np.testing.assert_allclose(means[:, 0], np.tile(np.mean(shown, axis=0), (5, 1)), atol=0.01 * wide)
+        covariances = np.asarray(roots @ roots.swapaxes(2, 3))[:, 0]
+        np.testing.assert_allclose(covariances / wide**2, np.tile(np.eye(WEIGHTS), (5, 1, 1)), atol=0.01)
 
 
 def test_steps_in_pieces_are_steps_at_once(data, fresh, learned):

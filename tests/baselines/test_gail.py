@@ -2,25 +2,25 @@
 
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("stable_baselines3")
+from helpers import POINT, assert_same, member, movement, quick, stacked
+from vigor.baselines import gail, steps
+from vigor.baselines.gail import GAILSettings
+from vigor.basics.errors import UserError
+from vigor.basics.settings import with_values
+from vigor.evaluation import evaluation, policies
+from vigor.learning.problem import Problem
+from vigor.learning.starts import Starts
+from vigor.motion.promp import ProMP
+from vigor.tasks import Judge
 
-from helpers import POINT, assert_same, member, movement, quick, stacked  # noqa: E402
-from vigor.baselines import gail, gail_ppo, steps  # noqa: E402
-from vigor.baselines.gail import GAILSettings  # noqa: E402
-from vigor.basics.errors import UserError  # noqa: E402
-from vigor.basics.settings import with_values  # noqa: E402
-from vigor.evaluation import evaluation, policies  # noqa: E402
-from vigor.learning.problem import Problem  # noqa: E402
-from vigor.learning.starts import Starts  # noqa: E402
-from vigor.motion.promp import ProMP  # noqa: E402
-from vigor.tasks import Judge  # noqa: E402
+pytestmark = pytest.mark.skipif(not find_spec("stable_baselines3"), reason="stable-baselines3 is not installed")
 
 
 def offset(motion):
@@ -46,8 +46,8 @@ def problem(seed=0) -> Problem:
     goals, others = (r * np.stack([np.cos(a), np.sin(a)], axis=1) for r, a in ((1, around), (0.8, around + 0.4)))
     shown = [TASK.promp.fit(np.stack([movement(goal + rng.normal(0, 0.03, 2)) for _ in range(3)])) for goal in goals]
     weights = np.concatenate(shown)
-    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, np.zeros(())))
-    at = Starts(jnp.asarray(weights, jnp.float32), jnp.ones(()))
+    arrays = (jnp.asarray(array, jnp.float32) for array in (goals, others, goals, np.zeros(())))
+    at = Starts(jnp.asarray(weights, jnp.float32), jnp.asarray(np.repeat(goals, 3, axis=0), jnp.float32), jnp.ones(()))
     paths = TASK.promp.rollout(jnp.asarray(weights, jnp.float32))
     return Problem(jax.random.key(seed), *arrays, at, paths, jnp.zeros(()))
 
@@ -89,6 +89,8 @@ def test_updates_one_by_one_are_updates_at_once_and_depend_on_the_seed(data, beg
 
 
 def test_a_plain_environment_serves_as_well(data, begun):
+    from vigor.baselines import gail_ppo
+
     settings = replace(SMALL, vectorised=False)
     after = gail.advance(TASK, settings, data, begun, 1)
     assert np.abs(after.policy["log_std"] - begun.policy["log_std"]).max() > 0
@@ -98,6 +100,8 @@ def test_a_plain_environment_serves_as_well(data, begun):
 
 
 def test_it_acts_in_all_contexts_or_in_those_with_demonstrations(data):
+    from vigor.baselines import gail_ppo
+
     own = problem()
     for contexts, expected in (("all", own.contexts), ("training", own.train_contexts)):
         found = gail_ppo._contexts(replace(SMALL, contexts=contexts), member(data, 0))
@@ -105,6 +109,8 @@ def test_it_acts_in_all_contexts_or_in_those_with_demonstrations(data):
 
 
 def test_the_random_numbers_and_threads_of_others_are_left_alone(data, begun):
+    import torch
+
     torch.manual_seed(5)
     np.random.seed(5)  # noqa: NPY002
     before = torch.get_rng_state(), np.random.get_state()[1].copy(), torch.get_num_threads()  # noqa: NPY002
@@ -115,6 +121,8 @@ def test_the_random_numbers_and_threads_of_others_are_left_alone(data, begun):
 
 
 def test_the_actor_acts_as_the_policy_of_stable_baselines(data, begun):
+    from vigor.baselines import gail_ppo
+
     after = gail.advance(TASK, SMALL, data, begun, 1)
     own = member(data, 0)
     ppo, _ = gail_ppo._learner(TASK, SMALL, gail_ppo._contexts(SMALL, own))
@@ -128,6 +136,8 @@ def test_the_actor_acts_as_the_policy_of_stable_baselines(data, begun):
 
 
 def test_what_is_put_into_ppo_comes_out_again(data, begun):
+    from vigor.baselines import gail_ppo
+
     state = member(gail.advance(TASK, SMALL, data, begun, 1), 0)
     ppo, _ = gail_ppo._learner(TASK, SMALL, gail_ppo._contexts(SMALL, member(data, 0)))
     assert {name: value.shape for name, value in state.policy.items()} == {
@@ -165,7 +175,7 @@ def test_the_discriminator_tells_demonstrations_from_others():
 
 
 def test_without_stable_baselines_a_run_says_what_to_install(monkeypatch):
-    monkeypatch.delitem(sys.modules, "vigor.baselines.gail_ppo")
+    monkeypatch.delitem(sys.modules, "vigor.baselines.gail_ppo", raising=False)
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     with pytest.raises(UserError, match=r"GAIL needs stable-baselines3; install it with: pip install"):
         gail.prepare(TASK, SMALL, stacked([problem()]))

@@ -141,7 +141,7 @@ def test_only_what_this_program_left_is_removed(tmp_path):
     files.remove_leftovers(tmp_path, older=60)
     assert len(names(tmp_path)) == len(OWN) + len(LEFT) + 2
     files.remove_leftovers(tmp_path)
-    assert names(tmp_path) == sorted([*OWN, ".link.0123abcd.vigor-part", ".folder.0123abcd.vigor-part"])
+    assert names(tmp_path) == sorted([*OWN, ".link.0123abcd.vigor-part"])
 
 
 def test_what_a_killed_process_left_goes_when_something_is_written_there_much_later(tmp_path):

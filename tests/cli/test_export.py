@@ -96,7 +96,7 @@ def test_optimal_pacing_is_faster(trained, tmp_path, capsys):
         (["--solution", "0"], "--solution must be from 1 to 2, not 0"),
         (["--joints", "a"], "--joints and --acceleration belong to a robot that --urdf describes"),
         (["--urdf", "no.urdf"], "no.urdf does not exist"),
-        (["--start-pose", "9", "9"], "move the robot there first"),
+        (["--start-pose", "9", "9"], "no limits are known to lead it there by"),
         (["--rate", "0"], "rate"),
         (["--seconds", "-1"], "seconds"),
     ],

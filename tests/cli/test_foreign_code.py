@@ -3,7 +3,10 @@
 import importlib.util
 import json
 import marshal
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -229,3 +232,13 @@ def test_another_file_than_the_runs_is_used_as_asked_and_that_is_said(moved, tmp
     said = f"vigor: {other}:TASK is not the task that the run in {moved} was begun with; it is used as you asked\n"
     assert capsys.readouterr().err == said
     assert "does not fit planar-reacher" in refused(capsys, "evaluate", moved, "--task", "planar-reacher")
+
+
+def test_python_m_vigor_takes_no_packages_from_the_working_folder(tmp_path):
+    for name in ("tyro", "numpy", "jax"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the folder has run it')")
+    command, source = [sys.executable, "-m", "vigor", "--version"], str(Path(cli.__file__).parents[2])
+    environment = os.environ | {"PYTHONPATH": source}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("vigor ")

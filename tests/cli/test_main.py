@@ -39,8 +39,8 @@ def test_the_version(capsys, word):
     [
         (
             [],
-            "expected one of {train, evaluate, report, plan, export, show, suggest, benchmark, demos, studio, robot}; "
-            "see vigor --help",
+            "expected one of {train, evaluate, report, open, plan, export, show, suggest, practise, pack, inspect, "
+            "benchmark, demos, studio, robot}; see vigor --help",
         ),
         (["evalute", "run"], "there is no command 'evalute' (did you mean evaluate?); choose from train, evaluate"),
         (["xyz"], "there is no command 'xyz'; choose from train"),

@@ -6,8 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
+import vigor
 from helpers import refused
 from vigor.cli import main as cli
+from vigor.demonstrations.dataset import trajectories
 from vigor.motion.shapes import Sphere
 from vigor.planning.plans import Plans
 
@@ -46,6 +48,26 @@ def test_the_exit_code_is_3_where_nothing_holds(trained, planning, contexts, tmp
     assert len(Plans.load(tmp_path / "none.json")) == 2, "they are written all the same"
 
 
+def test_ways_are_chosen_by_number_and_by_demonstration(trained, planning):
+    chosen = {
+        "ways": ["--ways", "1"],
+        "like": ["--like", "2"],
+        "unlike": ["--unlike", "2"],
+        "surest": ["--mix", "surest"],
+    }
+    for name, more in chosen.items():
+        cli.main(["plan", str(trained), *planning, *more, "--out", f"{name}.json"])
+    made = {name: Plans.load(f"{name}.json") for name in chosen}
+    run = vigor.load(trained)
+    model = trajectories(run.task, run.demonstrations)[1]
+    for number, surest in enumerate(made["surest"]):
+        assert len(made["ways"][number]) == 1
+        like, unlike = (np.linalg.norm(made[name][number].best.joints() - model) for name in ("like", "unlike"))
+        assert like <= unlike
+        assert sorted(item.weight for item in surest.solutions) == [0.0] * (len(surest) - 1) + [1.0]
+        assert len({sample.group for sample in surest.samples}) == 1
+
+
 def test_without_a_place_plans_are_kept_in_the_run(trained, planning, tmp_path, capsys):
     folder = shutil.copytree(trained, tmp_path / "run")
     for number in (1, 2):
@@ -70,6 +92,9 @@ def test_without_a_place_plans_are_kept_in_the_run(trained, planning, tmp_path, 
         (["--contexts-file", "x.csv"], "x.csv does not exist"),
         (["--context", "1", "2", "3", "4", "--keep-out", "ball:1"], "is no keep-out"),
         (["--context", "1", "2", "3", "4", "--seconds", "0"], "seconds"),
+        (["--context", "1", "2", "3", "4", "--ways", "0"], "the number of ways must be from 1 to 10,000, not 0"),
+        (["--context", "1", "2", "3", "4", "--like", "0"], "the run has demonstrations 1 to "),
+        (["--context", "1", "2", "3", "4", "--like", "1", "--unlike", "2"], "a plan is ranked by one demonstration"),
         (["--context", "1", "2", "3", "4", "--samples", "-1"], "--samples must be from 0 to 10,000"),
         (["--context", "1", "2", "3", "4", "--seed", "-1"], "--seed from 0 to 2**32 - 1"),
         (["--context", "1", "2", "3", "4", "--out", "x.txt"], "--out must be a .json file, not x.txt"),

@@ -47,6 +47,12 @@ def test_a_robot_is_shown_within_80_columns_and_drawn(urdf, tmp_path, capsys):
     assert (tmp_path / "gantry.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_a_robot_all_names_are_listed(capsys):
+    cli.main(["robot"])
+    shown = capsys.readouterr().out.split()
+    assert {"so101", "ur5", "xarm7", "panda"} <= set(shown)
+
+
 def test_wrong_robots_are_one_sentence(urdf, tmp_path, capsys):
     assert "no link 'pan' (did you mean pen?)" in refused(capsys, "robot", urdf, "--tool", "pan")
     assert "no robot 'ur55' (did you mean ur5?)" in refused(capsys, "robot", "ur55")

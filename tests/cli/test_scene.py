@@ -53,6 +53,19 @@ def test_a_run_has_its_scene_and_goes_anywhere(folder, tmp_path, capsys):
     assert 0 <= table["claw"].min() < table["claw"].max() <= 100
 
 
+def test_recordings_are_checked_as_they_are(folder, capsys):
+    recorded, scene = folder / "recorded", folder / "small.toml"
+    cli.main(["demos", "check", str(recorded), "--task", str(scene)])
+    shown = capsys.readouterr().out
+    assert "small: 6 demonstrations" in shown
+    assert "success" in shown
+    (folder / "unjudged.toml").write_text(scene.read_text().replace("success =", "# success ="))
+    cli.main(["demos", "check", str(recorded), "--task", str(folder / "unjudged.toml")])
+    assert "success" not in capsys.readouterr().out
+    said = refused(capsys, "demos", "check", recorded)
+    assert "recorded holds no set of demonstrations; to read recordings in another format, give --task" in said
+
+
 def test_what_a_scene_has_not_decided_plans_nothing(folder, tmp_path, capsys):
     task = load_task(str(folder / "small.toml"))
     assert task.settle is not None

@@ -2,7 +2,7 @@
 
 import socket
 
-from helpers import EXAMPLE_TASK, refused
+from helpers import refused
 
 
 def test_a_second_studio_on_the_same_port_is_refused(tmp_path, capsys):
@@ -15,7 +15,6 @@ def test_a_second_studio_on_the_same_port_is_refused(tmp_path, capsys):
 
 
 def test_bad_input_is_one_sentence_and_writes_nothing(tmp_path, capsys):
-    assert "gate-and-obstacle has no stage to be shown on" in refused(capsys, "studio", EXAMPLE_TASK, "--port", 0)
     assert "there is no task" in refused(capsys, "studio", "planar", "--port", 0)
     assert "does not exist" in refused(capsys, "studio", "planar-reacher", "--port", 0, "--demos", "none")
     assert not list(tmp_path.iterdir())

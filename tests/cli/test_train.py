@@ -34,7 +34,7 @@ def ended(capsys, *arguments):
 
 
 def test_a_run_of_given_demonstrations_and_contexts(trained, tmp_path, capsys):
-    """Those of the other run: everything is the same, but for where it comes from."""
+    """Demonstrations and contexts of the other run: everything is the same, but for where it comes from."""
     test = policies.load(trained / "policies.npz").contexts[2:]
     np.savetxt("targets.csv", test, delimiter=",", fmt="%.17g", header="gate x,gate y,obstacle x,obstacle y")
     words = small(test_contexts_file="targets.csv", test_contexts=None, demos=trained / "demonstrations")
@@ -42,7 +42,8 @@ def test_a_run_of_given_demonstrations_and_contexts(trained, tmp_path, capsys):
     folder = tmp_path / "runs" / "01_own_task-1"
     said = capsys.readouterr()
     assert "test (2 contexts)" in said.out
-    assert said.out.splitlines()[-1].endswith(f"{folder.relative_to(tmp_path) / 'report.html'}")
+    assert f"{folder.relative_to(tmp_path) / 'report.html'}" in said.out
+    assert said.out.splitlines()[-1] == f"Open it with: vigor open {folder.relative_to(tmp_path)}"
     assert said.err == ""
     assert found(folder) == found(trained)
     setup = run.load_setup(folder)

@@ -37,6 +37,8 @@ def assert_same(a: Demonstrations, b: Demonstrations) -> None:
     assert (a.recordings is None) == (b.recordings is None)
     for x, y in zip(a.recordings or (), b.recordings or (), strict=True):
         np.testing.assert_array_equal(x, y)
+    assert (a.own is None) == (b.own is None)
+    np.testing.assert_array_equal(a.own, b.own)
 
 
 # The data type
@@ -100,6 +102,7 @@ def sets(draw: st.DrawFn) -> Demonstrations:
         draw(arrays(np.float64, (count, 3), elements=finite)),
         draw(st.none() | st.tuples(*(arrays(np.float64, (length, columns), elements=finite) for length in lengths))),
         draw(st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))),
+        draw(st.none() | arrays(bool, count)),
     )
 
 

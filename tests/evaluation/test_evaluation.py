@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from vigor.basics.errors import OutOfRange
-from vigor.evaluation import evaluation
+from vigor.evaluation import evaluation, resemblance
 from vigor.evaluation.policies import Policies
 from vigor.learning.mixture import Mixture
 from vigor.motion.kinematics import path
@@ -132,7 +132,7 @@ def test_a_context_is_judged_alike_whatever_is_judged_with_it():
 
 @given(st.lists(st.floats(1e-6, 1) | st.just(0.0), min_size=1, max_size=8), st.integers(2, 8))
 def test_entropy_agrees_with_scipy(shares, behaviours):
-    found = evaluation.normalised_entropy(np.array(shares), behaviours)
+    found = resemblance.normalised_entropy(np.array(shares), behaviours)
     expected = entropy(np.array(shares) / sum(shares), base=behaviours) if sum(shares) > 0 else 0.0
     assert found == pytest.approx(min(1.0, expected), abs=1e-9)
 

@@ -52,11 +52,3 @@ def test_distances_of_points_are_differences_of_trajectories():
     one, other = apart(paths)
     expected = np.sqrt(np.mean(np.sum((paths[0] - paths[1]) ** 2, axis=-1)))
     np.testing.assert_allclose(np.linalg.norm(one - other), expected)
-
-
-def test_coverage_is_the_share_of_movements_that_some_other_is_like():
-    paths = np.zeros((3, 4, 2)) + np.array([0.0, 1.0, 5.0])[:, None, None]
-    near = paths[:2] + 0.1
-    assert ways.coverage(near, paths, 0.2) == 2 / 3
-    assert ways.coverage(paths, near, 0.2) == 1
-    assert ways.coverage(paths[:0], paths, 0.2) == 0

@@ -12,7 +12,7 @@ from standins import FakeData
 from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of
 from vigor.cli import main as cli
-from vigor.experiments import charts, page, paper, suites, tables
+from vigor.experiments import charts, overview, page, paper, suites, tables
 from vigor.experiments.cell import row
 from vigor.experiments.store import Store
 from vigor.runs.methods import METHODS
@@ -31,8 +31,8 @@ def rows_of(cells):
     """Rows that the cells might have left."""
     rows = {}
     for cell in cells:
-        gail = cell.setup.method == "gail"  # It has one Gaussian.
-        part = standins.judged(success(cell), 1 if gail else value_of(cell.setup, "components"))
+        fixed = cell.setup.method in ("gail", "copied", "carried")  # They have no number of components to set.
+        part = standins.judged(success(cell), 1 if fixed else value_of(cell.setup, "components"))
         facts = {"seconds": 20.0, "together": 2, "demonstrations": "<made up>", "device": "none"}
         rows[cell.id] = row(cell, facts | {"train": part, "test": part})
     return list(rows.values())
@@ -62,9 +62,9 @@ def test_groups_are_configurations_in_the_order_of_the_paper(rows, groups):
     assert all([one["setup"]["seed"] for one in group.rows] == [0, 1, 2, 3, 4] for group in groups)
     usual = tables.usual(groups)
     assert list(usual) == list(TASKS)
-    for of_task in usual.values():
+    for task, of_task in usual.items():
         order = [group.method for group in of_task]
-        assert order == [name for name in paper.NAMES if name in METHODS]
+        assert order == [name for name in paper.NAMES if name != "carried" or task == "box-pusher"]
     group = usual["panda-reacher"][0]
     assert group.summary("success").mean == pytest.approx(0.88)
     assert group.paper("success").mean == 0.9965
@@ -169,7 +169,7 @@ def test_findings_are_judged_by_all_components_as_well(groups):
 def test_the_papers_numbers_are_those_of_its_plots():
     """Order within each box, and the two means that its text names."""
     for methods in paper.BOXES.values():
-        assert list(methods) == list(paper.NAMES)
+        assert list(methods) == [name for name in paper.NAMES if name not in ("carried", "copied")]
         for box in methods.values():
             assert box.low <= box.q1 <= box.median <= box.q3 <= box.high
             assert min((box.low, *box.outliers)) <= box.mean <= max((box.high, *box.outliers))
@@ -191,7 +191,7 @@ def test_box_plots_show_ours_and_the_papers(groups, box_plots):
         names = [label.get_text() for label in axes[0].get_xticklabels()]
         assert names == [group.name for group in of_task]
         boxes = [len(ax.patches) for ax in axes]
-        both = 2 * len(of_task)
+        both = len(of_task) + sum(group.method not in ("copied", "carried") for group in of_task)
         assert boxes == ([both] * 3 if task == "box-pusher" else [len(of_task), both])
 
 
@@ -238,8 +238,15 @@ def test_ablations_are_bars_for_every_task_but_for_those_that_are_curves(tmp_pat
 def test_the_markdown_table_has_the_papers_mean_beside_ours(groups):
     head, rule, *lines = tables.markdown(groups).splitlines()
     assert head.count("|") == rule.count("|") == lines[0].count("|")
-    assert len(lines) == len(TASKS) * len(METHODS)
+    assert len(lines) == len(TASKS) * (len(METHODS) - 1) + 1  # Nothing is carried on the reachers.
     assert lines[0].startswith("| planar-reacher | VIGOR | 5 | 0.991 | **0.880** | ")
+
+
+def test_resemblance_is_a_mean_over_the_rows_that_have_it(rows):
+    usual = [one for one in rows if not one["varied"]][:2]
+    assert tables.Group(tuple(usual)).resemblance("coverage") is None
+    compared = {**usual[0], "train": {**usual[0]["train"], "resemblance": {"coverage": 0.75}}}
+    assert tables.Group((compared, usual[1])).resemblance("coverage") == 0.75
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -311,3 +318,25 @@ def test_a_benchmark_is_run_shown_and_reported(tmp_path, monkeypatch, capsys):
     assert {one["setup"]["train_contexts"] for one in found} == set(suites.CONTEXTS)
     assert np.all([one["setup"]["demos"] == "data/own/box-pusher" for one in found])
     assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_methods_are_dots_with_intervals_by_task_and_over_tasks(groups):
+    shown = overview.by_task(groups)
+    assert len(shown) == len(TASKS)
+    success, distance = shown[0].charts
+    assert distance.log
+    assert not success.log
+    vigor = next(dot for dot in success.dots if dot.name.startswith("VIGOR, success"))
+    assert vigor.at[0] == pytest.approx(0.88)
+    assert vigor.across[0] < 0.88 < vigor.across[1]
+    assert "the paper's VIGOR: 0.991" in [dot.name for dot in success.dots]
+    assert {dot.key for dot in (*success.dots, *distance.dots)} == {key for key, _, _ in shown[0].keys}
+
+
+def test_a_method_that_is_always_better_is_better_with_certainty(groups):
+    means, better, profile = overview.over_tasks(groups).charts
+    assert means.rows[0] == "VIGOR"
+    assert set(better.rows) == set(means.rows[1:])
+    assert all(dot.at[0] == 1.0 for dot in better.dots)
+    assert all(np.all(np.diff(line.points[:, 1]) <= 0) for line in profile.lines), "profiles fall"
+    assert overview.over_tasks([groups[0]]) is None

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from vigor.experiments.statistics import interval, summary
+from vigor.experiments.statistics import (
+    interquartile_mean,
+    interval,
+    performance_profile,
+    probability_of_improvement,
+    stratified_interval,
+    summary,
+)
 
 SAMPLE = [0.936667, 1.0, 0.998333, 0.99, 1.0, 0.993333, 0.996667, 1.0, 1.0, 0.996667]
 
@@ -49,3 +56,36 @@ def test_a_single_seed_is_its_own_summary_without_an_interval():
     found = summary([0.5])
     assert (found.seeds, found.interval) == (1, None)
     assert {found.mean, found.median, found.q1, found.q3, found.interquartile_mean} == {0.5}
+
+
+# Over several tasks
+
+TWO = [np.array([0.1, 0.4, 0.7, 1.0]), np.array([0.0, 0.5, 0.5, 0.9])]
+OTHER = [np.array([0.2, 0.3]), np.array([0.5, 0.9])]
+
+
+def test_the_interquartile_mean_is_over_all_runs_of_all_tasks():
+    assert interquartile_mean(TWO) == pytest.approx(np.mean([0.4, 0.5, 0.5, 0.7]))
+
+
+def test_a_profile_is_the_share_of_runs_above_a_threshold():
+    thresholds = np.array([0.0, 0.45, 0.5, 1.0])
+    expected = [[sum(value > t for value in own) / len(own) for t in thresholds] for own in TWO]
+    assert performance_profile(TWO, thresholds) == pytest.approx(np.mean(expected, axis=0))
+
+
+def test_the_probability_of_improvement_is_mann_whitneys():
+    """U counts pairs in which the first is larger, and ties as half."""
+    found = [stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)) for a, b in zip(TWO, OTHER, strict=True)]
+    assert probability_of_improvement(TWO, OTHER) == pytest.approx(np.mean(found))
+    assert probability_of_improvement(TWO, TWO) == pytest.approx(0.5)
+    assert probability_of_improvement(TWO, OTHER) + probability_of_improvement(OTHER, TWO) == pytest.approx(1.0)
+
+
+def test_seeds_of_every_task_are_drawn_anew():
+    rng = np.random.default_rng(0)
+    runs = [rng.normal(0.0, 1.0, 400), rng.normal(1.0, 1.0, 100)]
+    low, high = stratified_interval(lambda own: float(np.mean([part.mean() for part in own])), runs)
+    error = np.sqrt(np.var(runs[0]) / 400 + np.var(runs[1]) / 100) / 2
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.08)
+    assert stratified_interval(interquartile_mean, TWO) is None, "four seeds are too few"

@@ -135,6 +135,8 @@ def damaged(change):
         (lambda row: row.update(test=None), "test must be an object"),
         (lambda row: row.update(test={}), "it has no test contexts"),
         (lambda row: row.pop("seconds"), "seconds is missing"),
+        (lambda row: row.pop("demonstrations"), "demonstrations is missing"),
+        (lambda row: row["setup"].pop("raw"), "setup.raw is missing"),
         (lambda row: row.update(together=0), "it cannot have taken so long"),
         (lambda row: row.update(seconds=-1), "it cannot have taken so long"),
         (lambda row: row["test"].pop("versatility"), "versatility is missing"),

@@ -47,7 +47,7 @@ def train(seed, state, settings, samples, validation=None):
 
 
 def common():
-    """What some descriptors have in common."""
+    """Invariants of some descriptors."""
     shown = np.asarray(some_descriptors(6, seed=1))
     return invariants.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6) // 3)
 
@@ -168,7 +168,7 @@ def step_ratios(samples):
 
 
 def seen(settings):
-    """Which steps [T, T] each step's logit can see: its ratio is the sum over them."""
+    """Steps [T, T] that each step's logit can see: its ratio is the sum over them."""
     architecture = settings.training.architecture
     gap = np.subtract.outer(np.arange(len(SHIFT)), np.arange(len(SHIFT)))
     reach = (architecture.layers + 1) * (architecture.kernel // 2)

@@ -146,3 +146,11 @@ def test_what_is_missed_most_is_named():
     assert which % 3 == 0
     assert value == pytest.approx(1.5, abs=1e-3)
     assert usual == pytest.approx(0.0, abs=0.1)
+
+
+def test_of_many_contexts_some_are_looked_at_from_the_first_to_the_last():
+    few, many = np.arange(invariants.ALL), np.arange(100, 400)
+    assert invariants.spread(few) is few
+    some = invariants.spread(many)
+    assert (some[0], some[-1], len(some)) == (100, 399, invariants.SOME)
+    assert np.ptp(np.diff(some)) <= 1

@@ -61,7 +61,7 @@ def test_nothing_is_misplaced_where_nothing_shall_be():
 
 def test_a_single_training_context_has_no_other_to_be_misplaced_in():
     alone = problem()._replace(
-        train_contexts=problem().train_contexts[:1],
+        shown_contexts=problem().shown_contexts[:1],
         demonstrations=problem().demonstrations[:EACH],
         starts=problem().starts._replace(weights=problem().starts.weights[:EACH]),
         trajectories=problem().trajectories[:EACH],

@@ -14,7 +14,8 @@ from vigor.learning.mixture import Mixture
 COMPONENTS, DIMENSION = 3, 4
 SAMPLES = 20_000
 
-log_prob = quick(mixture.log_prob)
+log_density = quick(mixture.log_density)
+place = quick(mixture.place)
 sample = quick(mixture.sample, static_argnums=2)
 sample_components = quick(mixture.sample_components, static_argnums=2)
 sample_with_components = quick(mixture.sample_with_components, static_argnums=2)
@@ -50,22 +51,32 @@ def assert_moments(samples, mean, covariance):
 
 
 @pytest.mark.parametrize("rotate", [False, True], ids=["triangular roots", "other roots"])
-def test_log_prob_is_scipys(some, rotate):
+def test_the_density_of_samples_is_scipys(some, rotate):
     weights, means, covariances = some
-    points = np.random.default_rng(2).normal(scale=4, size=(50, DIMENSION))
+    one = build(*some, rotate=rotate)
+    noise = np.random.default_rng(2).normal(scale=2, size=(COMPONENTS, 50, DIMENSION)).astype(np.float32)
+    points = np.asarray(place(one, noise), np.float64)
     densities = [multivariate_normal(m, c).logpdf(points) for m, c in zip(means, covariances, strict=True)]
-    expected = logsumexp(np.log(weights)[:, None] + np.array(densities), axis=0)
-    found = log_prob(build(*some, rotate=rotate), jnp.asarray(points, jnp.float32))
-    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+    expected = logsumexp(np.log(weights)[:, None, None] + np.array(densities), axis=0)
+    np.testing.assert_allclose(log_density(one, noise), expected, rtol=2e-4, atol=2e-4)
 
 
-def test_log_prob_survives_far_points_and_flipped_roots(some):
+def test_the_density_survives_far_samples_and_flipped_roots(some):
     one = build(*some)
     flipped = one._replace(roots=-one.roots)
-    points = jnp.full((50, DIMENSION), 1e3)
-    far = log_prob(one, points)
+    noise = jnp.full((COMPONENTS, 50, DIMENSION), 1e3)
+    far = log_density(one, noise)
     assert np.all(np.isfinite(far))
-    np.testing.assert_allclose(log_prob(flipped, points), far, rtol=1e-5)
+    np.testing.assert_allclose(log_density(flipped, -noise), far, rtol=1e-5)
+
+
+def test_the_density_of_a_narrow_component_loses_nothing(some):
+    """A root whose inverse is worthless in single precision: the own noise says where a sample is."""
+    root = np.diag(np.geomspace(1e-12, 1e12, DIMENSION)) @ ortho_group.rvs(DIMENSION, random_state=1)
+    one = Mixture(jnp.zeros(1), jnp.zeros((1, DIMENSION)), jnp.asarray(root, jnp.float32)[None])
+    noise = np.random.default_rng(3).normal(size=(1, 50, DIMENSION)).astype(np.float32)
+    away = np.asarray(log_density(one, noise) - log_density(one, np.zeros_like(noise)))
+    np.testing.assert_allclose(away, -0.5 * np.sum(noise**2, axis=-1), rtol=1e-5)
 
 
 def test_every_component_has_its_moments(some):

@@ -29,7 +29,7 @@ new_network = quick(training.new_network, static_argnums=(1, 2))
 
 
 def cross_entropy(step_logits, rows):
-    """Of rows (descriptors, labels)."""
+    """Loss of rows (descriptors, labels)."""
     labels = rows[1][:, None]
     return jnp.mean(jax.nn.softplus(step_logits) - labels * step_logits)
 
@@ -103,7 +103,7 @@ FIFTY = rows_of(3 + some_descriptors(20), 2 * some_descriptors(30, seed=1))
 
 
 def test_the_rate_is_a_share_of_every_step():
-    """Of the first step: later ones start elsewhere."""
+    """The first step: later ones start elsewhere."""
     start = network(NORMALISED)
     full, tenth, none = (train(0, start, NORMALISED, FIFTY, until=1, rate=rate)[0] for rate in (1.0, 0.1, 0.0))
     learned = trained(start.parameters)

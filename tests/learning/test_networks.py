@@ -33,7 +33,7 @@ def doubled(tree):
 
 
 def dropout(architecture, samples, steps, seed=0):
-    """What puts a network in training mode."""
+    """A key and noise that put a network in training mode."""
     key, key_noise = jax.random.split(jax.random.key(seed))
     return key, networks.noise(key_noise, architecture, samples, steps)
 
@@ -231,7 +231,7 @@ def test_a_gpu_takes_blocks_that_divide_the_steps(monkeypatch, steps, block):
 
 @KINDS
 def test_half_precision_is_close_to_single(monkeypatch, kind):
-    """What a GPU computes, on this machine: hidden units in bfloat16, of two to three digits."""
+    """Numbers that a GPU computes, on this machine: hidden units in bfloat16, of two to three digits."""
     architecture, descriptors = replace(SMALL, network=kind), some_descriptors(8, steps=24)
     parameters = initial(architecture)
 

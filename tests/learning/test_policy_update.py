@@ -131,7 +131,7 @@ def test_chunks_do_not_change_the_update(settings):
 
 # Component weights and bounds ----------------------------------------------------------------------------------------
 
-SHOWN = Starts(jax.random.normal(jax.random.key(9), (6, 8)), jnp.ones(8))
+SHOWN = Starts(jax.random.normal(jax.random.key(9), (6, 8)), jnp.zeros((6, 2)), jnp.ones(8))
 """Weights of demonstrations."""
 SETTINGS = PolicyUpdate(components=2, samples=12, kl_bound=0.5)
 
@@ -232,9 +232,9 @@ first_mixture = quick(policy_update.first_mixture, static_argnums=(1, 2))
 
 def test_components_begin_at_demonstrations_or_anywhere():
     settings = PolicyUpdate(components=3, begin="demonstrations")
-    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN).means)
+    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN, jnp.zeros(2)).means)
     assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN.weights)) for mean in means)
-    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN)
+    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN, jnp.zeros(2))
     assert_same(anywhere, mixture.normal(jax.random.key(0), 3, 8))
 
 
@@ -242,10 +242,10 @@ def test_the_values_surrogate_needs_enough_samples():
     """A quadratic function of 8 weights has 45 numbers, and the fit needs one more."""
     enough = PolicyUpdate(surrogate="values", samples=46)
     first = partial(policy_update.first_mixture, jax.random.key(0), POINT)
-    assert jax.eval_shape(lambda: first(enough, SHOWN)).means.shape == (6, 8)
+    assert jax.eval_shape(lambda: first(enough, SHOWN, jnp.zeros(2))).means.shape == (6, 8)
     for few in (45, 20):
         with pytest.raises(UserError, match="at least 46 samples"):
-            first(replace(enough, samples=few), SHOWN)
+            first(replace(enough, samples=few), SHOWN, jnp.zeros(2))
     # Gradients tell more than values.
     replace(enough, surrogate="gradients", samples=5).check_task(POINT)
 
@@ -320,3 +320,17 @@ def test_less_its_own_density_a_mixture_finds_both_modes_of_a_reward(surrogate):
     # Without it the steps multiply the old density by exp(reward): after 200 the deviation is 1 / sqrt(200).
     _, covariances = map(np.asarray, search_modes(settings, False, jax.random.key(0)))
     np.testing.assert_allclose(np.sqrt(np.diagonal(covariances, axis1=1, axis2=2)), 200**-0.5, rtol=0.2)
+
+
+def test_a_mixture_that_is_what_it_should_be_stays_however_few_its_samples():
+    """Reward and density are looked at in the same points, so that their errors cancel."""
+    settings = PolicyUpdate(components=1, samples=3, kl_bound=0.5)
+    # The other mode is eight deviations away.
+    mode = mixture.Mixture(jnp.zeros((1, 1)), jnp.asarray(MODES[None, :1], jnp.float32), jnp.eye(2)[None, None])
+
+    update = partial(policy_update.update, less_density=True)
+    stepped = quick(update, static_argnums=(1, 2, 3))(
+        jax.random.key(0), PLANE, settings, log_two_modes, jnp.zeros(1), jnp.zeros((1, 2)), mode
+    )[0]
+    np.testing.assert_allclose(stepped.means, mode.means, atol=1e-4)
+    np.testing.assert_allclose(stepped.roots @ stepped.roots.swapaxes(-1, -2), jnp.eye(2)[None, None], atol=1e-4)

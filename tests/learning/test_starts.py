@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from helpers import quick
-from vigor.learning import starts
+from helpers import POINT, quick
+from vigor.learning import policy_update, starts
+from vigor.learning.policy_update import PolicyUpdate
 from vigor.learning.starts import Starts
+from vigor.tasks.task import Transfer
 
 DIMENSION = 4
 mixture = quick(starts.mixture, static_argnums=2)
@@ -15,7 +19,7 @@ many = quick(
 
 
 def at(points) -> Starts:
-    return Starts(jnp.asarray(points, jnp.float32), jnp.ones(np.shape(points)[1]))
+    return Starts(jnp.asarray(points, jnp.float32), jnp.zeros((len(points), 1)), jnp.ones(np.shape(points)[1]))
 
 
 def test_every_demonstration_has_a_component():
@@ -55,7 +59,45 @@ def test_next_means_are_drawn_by_squared_distance():
     ids=["one axis does not vary", "two ways", "one context", "one point", "the same point twice"],
 )
 def test_room_is_how_far_the_most_similar_demonstration_of_another_context_is(points, contexts, room):
-    found = starts.starts(np.array(points), np.array(contexts))
+    found = starts.starts(POINT, np.array(points), np.array(contexts)[:, None])
     np.testing.assert_allclose(found.room, room, rtol=1e-5)
     root = mixture(jax.random.key(0), found, 4).roots[0]
     np.testing.assert_allclose(root, np.diag(room), rtol=1e-5)
+
+
+CARRYING = replace(POINT, transfer=Transfer(carry=lambda weights, own, to: weights + to - own))
+"""Weights move as contexts do."""
+
+
+def test_a_context_begins_at_demonstrations_of_the_nearest_contexts_carried_into_it():
+    points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
+    shown = starts.starts(CARRYING, points, own)
+    found = starts.in_context(CARRYING, shown, jnp.array([2.5]), 2)
+    np.testing.assert_allclose(found.weights, [[2.5, 3.5], [2.5, 3.5]], rtol=1e-6)
+    np.testing.assert_array_equal(found.contexts[:, 0], [2.0, 0.0])
+    assert starts.in_context(POINT, shown, jnp.array([2.5]), 2) is shown
+
+
+def test_room_is_measured_from_what_was_carried():
+    """Demonstrations that carrying brings together need no more room than they differ then."""
+    points, own = np.array([[0.0, 0.0], [2.0, 2.5]]), np.array([[0.0], [2.0]])
+    np.testing.assert_allclose(starts.starts(CARRYING, points, own).room, [0.025, 0.5 / np.sqrt(2)], rtol=0.02)
+
+
+def test_a_task_can_say_which_contexts_are_near():
+    """Here the farthest is the nearest."""
+    task = replace(CARRYING, transfer=replace(CARRYING.transfer, away=lambda own, to: -jnp.abs(own - to)[0]))
+    points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
+    found = starts.in_context(task, starts.starts(task, points, own), jnp.array([0.5]), 2)
+    np.testing.assert_array_equal(found.contexts[:, 0], [5.0, 2.0])
+
+
+def test_what_was_carried_farther_is_trusted_less():
+    task = replace(CARRYING, transfer=replace(CARRYING.transfer, away=lambda own, to: jnp.abs(own - to)[0]))
+    points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
+    shown, contexts = starts.starts(task, points, own), jnp.array([[2.0], [3.0]])
+    np.testing.assert_allclose(starts.trust(task, shown, contexts[1], 3), [1 / 2, 1 / 17, 1 / 82], rtol=1e-5)
+    settings, success = PolicyUpdate(components=2), jnp.full((2, 2), 0.8)
+    trusted = policy_update.trusted(task, settings, shown, contexts, success)
+    np.testing.assert_allclose(trusted, [[0.8, 0.8 / 17], [0.4, 0.8 / 17]], rtol=1e-5)
+    assert policy_update.trusted(CARRYING, settings, shown, contexts, success) is success

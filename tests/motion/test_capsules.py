@@ -16,7 +16,7 @@ trimesh = pytest.importorskip("trimesh")
 
 
 def outside(points, capsules):
-    """How far the farthest point is outside of all capsules."""
+    """Distance of the farthest point outside of all capsules."""
     distances = []
     for capsule in capsules:
         start, way = np.array(capsule.start), np.subtract(capsule.end, capsule.start)

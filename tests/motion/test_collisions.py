@@ -95,7 +95,7 @@ def test_pairs_of_the_panda_never_are_neighbours():
 @pytest.mark.slow
 @pytest.mark.skipif(not MENAGERIE.exists(), reason="the Menagerie's Panda is not beside the repository")
 def test_the_panda_has_the_capsules_of_its_meshes(monkeypatch):
-    """Those that benchmarks/panda_capsules.py writes."""
+    """Capsules that benchmarks/panda_capsules.py writes."""
     import panda_capsules
 
     monkeypatch.setenv("MENAGERIE_ROOT", str(MENAGERIE))

@@ -351,6 +351,29 @@ def test_a_wrong_mjcf_file_is_one_sentence(tmp_path, text, said):
         Robot.load(path, velocity=1.0)
 
 
+BODY = (
+    '<mujoco><worldbody><body name="b" {0}><joint name="j" range="-1 1"/><geom size="{1}"/></body></worldbody></mujoco>'
+)
+
+
+@pytest.mark.parametrize(
+    ("pos", "size", "said"),
+    [
+        ("nan 0 0", "0.1", "pos of body is 'nan 0 0', which is no finite number"),
+        ("0 -Inf 0", "0.1", "pos of body is '0 -Inf 0', which is no finite number"),
+        ("1e30 0 0", "0.1", "is at no place of a sensible size"),
+        ("0 0 0", "1e20", "b has a geometry of no sensible size"),
+    ],
+)
+def test_an_mjcf_file_with_numbers_that_are_none_is_one_sentence(tmp_path, monkeypatch, capfd, pos, size, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.xml").write_text(BODY.format(f'pos="{pos}"', size))
+    with pytest.raises(UserError, match=said):
+        Robot.load("arm.xml")
+    assert [path.name for path in tmp_path.iterdir()] == ["arm.xml"], "MuJoCo itself leaves a log"
+    assert capfd.readouterr().err == ""
+
+
 def test_a_urdf_gives_limits_alone_of_joints_that_move_by_themselves(urdf):
     robot = Robot.from_urdf(urdf)
     assert robot.name == "two-link"

@@ -18,8 +18,10 @@ from vigor.motion.panda import PANDA
 from vigor.motion.promp import rollout
 from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
-from vigor.planning import bodies, constraints
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning import bodies, constraints, violations
+from vigor.planning.constraints import Constraints
+from vigor.planning.demands import Met
+from vigor.planning.violations import Violation
 from vigor.tasks.reachers import panda_reacher, planar_reacher
 
 PLANAR, ARM = planar_reacher.TASK, panda_reacher.TASK
@@ -130,7 +132,7 @@ def test_a_robot_that_touches_itself_violates_and_the_cost_leads_it_apart():
     assert found.position.min() > 0
     joints = ARM.arm.joints(rollout(ARM.promp, weights, constraints.FINE * ARM.promp.steps))
     assert found.itself == pytest.approx(float(jnp.min(collisions.self_clearance(PANDA, joints))), abs=1e-5)
-    broken = constraints.violation(limits, found)
+    broken = violations.violation(limits, found)
     assert (broken.kind, broken.amount) == ("itself", -found.itself)
     for _ in range(60):
         weights = weights - 2e-4 * slope(ARM, bound, weights)[1]
@@ -179,21 +181,21 @@ def test_the_violated_constraint_is_named():
     weights = np.zeros((1, ARM.promp.weights), np.float32)
     weights[0, 1] = 1.0
     found = margins_of(limits, weights)
-    assert constraints.smallest(limits, found).keys() == {"position", "velocity", "itself", "keep-out 1"}
-    inside = -constraints.smallest(limits, found)["keep-out 1"]
+    assert violations.smallest(limits, found).keys() == {"position", "velocity", "itself", "keep-out 1"}
+    inside = -violations.smallest(limits, found)["keep-out 1"]
     assert inside > 0.1
     assert found.velocity.min() < 0
     # More time would not mend it, so it is named before the speed.
-    assert constraints.violation(limits, found) == Violation("keep-out", "1", inside)
-    fast = constraints.violation(replace(limits, keep_out=()), found._replace(clearance=np.zeros(0)))
+    assert violations.violation(limits, found) == Violation("keep-out", "1", inside)
+    fast = violations.violation(replace(limits, keep_out=()), found._replace(clearance=np.zeros(0)))
     assert (fast.kind, fast.name) == ("velocity", "panda_joint2")
     slower = replace(limits, seconds=fast.seconds * 1.01)
     assert margins_of(slower, weights).velocity.min() == pytest.approx(0.01, abs=2e-3)
-    assert constraints.violation(slower, margins_of(slower, weights)).kind == "keep-out"
+    assert violations.violation(slower, margins_of(slower, weights)).kind == "keep-out"
     weights[0, 1] = 5.0
     found = margins_of(slower, weights)
     assert found.clearance[0] < 0
-    beyond = constraints.violation(slower, found)
+    beyond = violations.violation(slower, found)
     assert (beyond.kind, beyond.name, beyond.seconds) == ("position", "panda_joint2", None)
 
 
@@ -203,6 +205,8 @@ def test_the_violated_constraint_is_named():
         (Violation("position", "elbow", 0.25), "the limit of elbow by 0.250"),
         (Violation("keep-out", "2", 0.1), "keep-out 2: a link is 0.100 inside"),
         (Violation("itself", "Panda", 0.02), "Panda itself: a link is 0.020 inside another"),
+        (Violation("via", "1", 0.05), "via-point 1: the tool stays 0.050 too far away"),
+        (Violation("pointing", "2", np.pi / 36), "direction 2: the tool is turned 5.0 degrees too far"),
         (Violation("velocity", "elbow", 0.5, 2.34), "the largest speed of elbow, which would need 2.3 s"),
     ],
 )
@@ -213,11 +217,11 @@ def test_a_violation_in_words(broken, said):
 @pytest.mark.parametrize("part", ["position", "velocity", "clearance", "itself"])
 def test_what_is_not_a_number_violates(part):
     limits = constraints.of_task(ARM, (Sphere((5.0, 5.0, 5.0), 0.1),))
-    good = constraints.Margins(np.ones(7), np.ones(7), np.ones(1), np.ones(()))
-    assert constraints.violation(limits, good) is None
+    good = constraints.Margins(np.ones(7), np.ones(7), np.ones(1), np.ones(()), Met(np.ones(1), np.ones(1)))
+    assert violations.violation(limits, good) is None
     values = getattr(good, part).copy()
     values.flat[-1] = np.nan
-    assert constraints.violation(limits, good._replace(**{part: values})) is not None
+    assert violations.violation(limits, good._replace(**{part: values})) is not None
 
 
 def test_a_task_without_a_robot_has_no_constraints():
@@ -241,6 +245,10 @@ def test_shapes_in_space_are_cut_by_the_plane_of_the_arm():
         (lambda: Constraints(seconds=np.nan), "seconds, not nan"),
         (lambda: constraints.bounds(PLANAR, Constraints(keep_out=(Sphere((0.0, 0.0, 0.0), 1.0),))), "3 coordinates"),
         (lambda: constraints.bounds(PLANAR, Constraints(robot=PANDA)), "7 joints where planar-reacher moves 5"),
+        (lambda: Constraints(seconds=1.0, hold=1.0), "of 1 seconds cannot hold still for 1 of them"),
+        (lambda: Constraints(start=(np.nan,)), "a start must be finite numbers"),
+        (lambda: constraints.begun(PLANAR, (0.0, 1.0)), "has 5 numbers .joint1, joint2.*, not 2"),
+        (lambda: constraints.begun(ARM, (0.0,) * 6 + (0.3,)), "cannot begin with panda_joint7 at 0.3"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(make, said):
@@ -253,4 +261,24 @@ def test_a_joint_that_turns_without_end_has_no_margin():
     limits = Constraints(robot=free)
     found = constraints.margins(PLANAR, constraints.bounds(PLANAR, limits), weights_of(PLANAR, 1))
     own = jax.tree.map(lambda leaf: np.asarray(leaf)[0], found)
-    assert constraints.smallest(limits, own).keys() == {"velocity"}
+    assert violations.smallest(limits, own).keys() == {"velocity"}
+
+
+def test_a_rest_at_the_end_leaves_less_time_to_move():
+    weights = weights_of(ARM, 1, scale=0.2)
+    whole, held = constraints.of_task(ARM, seconds=4.0), constraints.of_task(ARM, seconds=5.0, hold=1.0)
+    np.testing.assert_allclose(margins_of(held, weights).velocity, margins_of(whole, weights).velocity)
+    fast = violations.violation(replace(held, seconds=1.1), margins_of(replace(held, seconds=1.1), weights))
+    assert fast.kind == "velocity"
+    assert fast.seconds == pytest.approx(1.0 + 0.1 * (1 + fast.amount), rel=1e-5)
+
+
+def test_a_movement_begins_where_it_is_told_and_keeps_its_second_half():
+    start = (0.3, -0.2, 0.1, 0.5, -0.4)
+    task = constraints.begun(PLANAR, start)
+    assert constraints.begun(PLANAR, None) is PLANAR
+    weights = jnp.asarray(weights_of(PLANAR, 1)[0])
+    led, own = np.asarray(rollout(task.promp, weights, 101)), np.asarray(rollout(PLANAR.promp, weights, 101))
+    np.testing.assert_allclose(led[0], start, atol=1e-6)
+    np.testing.assert_allclose(led[50:], own[50:], atol=1e-6)
+    assert np.all(np.abs(np.diff(led - own, axis=0)) < 0.05 * np.max(np.abs(start - own[0])))

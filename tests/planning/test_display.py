@@ -6,8 +6,8 @@ from matplotlib import pyplot
 
 from planned import PLANAR, planar
 from vigor.planning import display
-from vigor.planning.constraints import Violation
 from vigor.planning.plans import Plans
+from vigor.planning.violations import Violation
 
 PLANS = planar()
 

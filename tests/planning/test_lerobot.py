@@ -73,24 +73,6 @@ def test_the_table_of_tasks_has_an_index_for_pandas(moved, tmp_path: Path):
     assert {column["name"] for column in described["columns"]} == set(table.column_names)
 
 
-def test_a_way_from_the_present_pose_is_within_limits(moved):
-    pose = moved[0].positions[0] + 0.019 * np.array([1, -1, 1, 0, 0.5, 1, 0])
-    begun = moved[0].begun_at(pose, PANDA)
-    np.testing.assert_array_equal(begun.positions[0], pose)
-    count = len(begun.times) - len(moved[0].times)
-    np.testing.assert_array_equal(begun.positions[count:], moved[0].positions)
-    np.testing.assert_allclose(np.diff(begun.times), 1 / 30)
-    np.testing.assert_allclose(begun.velocities[0], 0)
-    steps = np.diff(begun.positions, axis=0) * 30
-    assert np.all(np.abs(steps) <= PANDA.velocity)
-    assert np.all(np.abs(np.diff(steps, axis=0))[:count] * 30 <= PANDA.acceleration)
-    np.testing.assert_allclose(
-        np.gradient(begun.positions, 1 / 30, axis=0)[2 : count - 2], begun.velocities[2 : count - 2], atol=0.01
-    )
-    with pytest.raises(UserError, match="move the robot there first"):
-        moved[0].begun_at(pose + 0.1, PANDA)
-
-
 def test_what_lerobot_could_not_read_is_refused(moved, tmp_path: Path):
     uneven = trajectory(TASK, np.zeros(TASK.promp.weights), Constraints(PANDA, 3.0), rate=29.97)
     with pytest.raises(UserError, match="a whole number of samples a second"):

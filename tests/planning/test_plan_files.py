@@ -13,8 +13,9 @@ import pytest
 from planned import CONTEXT, LIMITS, PLANAR, ROBOT, planar
 from vigor.basics.errors import UserError
 from vigor.planning import display, plan_files
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Plans
+from vigor.planning.violations import Violation
 
 PLANS = planar()
 
@@ -27,7 +28,7 @@ def path(tmp_path) -> Path:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> dict[str, Any]:
-    """What the file of the plans says."""
+    """The content of the plans' file."""
     file = tmp_path_factory.mktemp("plans") / "plan.json"
     PLANS.save(file)
     return json.loads(file.read_text())
@@ -88,7 +89,7 @@ def test_the_task_of_a_plan_may_be_given(path, written):
 
 
 def changed(read: dict[str, Any], change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """What a file says after a change."""
+    """The content of a file after a change."""
     read = copy.deepcopy(read)
     change(read)
     return read

@@ -45,7 +45,7 @@ def some_ensembles(count: int):
 def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_second_half(limits):
     ensembles, contexts = some_ensembles(3), jnp.array([[0.5, 0.5], [-1.0, 0.2]])
     learned = jax.random.normal(jax.random.key(4), (3, POINT.promp.weights))
-    at = Starts(learned, jnp.full(POINT.promp.weights, 0.5))
+    at = Starts(learned, jnp.zeros((3, 2)), jnp.full(POINT.promp.weights, 0.5))
     common = described(POINT, np.asarray(contexts), POINT.promp.rollout(jnp.concatenate([learned, -learned])))[1]
     bounds = constraints.bounds(POINT, limits) if limits else None
     replay = quick(planning.replay.__wrapped__, static_argnums=(1, 2))
@@ -76,12 +76,12 @@ def planner(trained) -> Planner:
 @pytest.fixture(scope="module")
 def context(planner) -> np.ndarray:
     """A context within the trained range."""
-    return planner.known.contexts[: planner.known.training].mean(axis=0)
+    return planner.trained.mean(axis=0)
 
 
 def test_a_plan_does_not_depend_on_the_others_planned_with_it(planner, monkeypatch):
     contexts = planner.task.sample_contexts(np.random.default_rng(0), 2)
-    planner = replace(planner, setup=with_values(planner.setup, invariants=False, scaled=False))
+    planner = replace(planner, settings=with_values(planner.settings, invariants=False, scaled=False))
     together, rewards = planner.mixtures(contexts, Constraints())
     assert together.means.shape == (2, 2, planner.task.promp.weights)
     assert rewards.shape == (2, 2)
@@ -206,8 +206,8 @@ def test_a_run_that_has_not_finished_cannot_plan(broken):
         planning.load(broken)
 
 
-def test_runs_of_other_methods_cannot_plan(broken, planner):
-    other = replace(planner.setup, method="bc-t", settings=METHODS["bc-t"].settings())
+def test_runs_of_other_methods_cannot_plan(broken):
+    other = replace(run.load_setup(broken), method="bc-t", settings=METHODS["bc-t"].settings())
     files.write_json(broken / run.CONFIG, setup_to_json(other))
     with pytest.raises(UserError, match="trained with bc-t; only runs of vigor"):
         planning.load(broken)

@@ -7,8 +7,9 @@ import pytest
 from planned import CONTEXT, PLANAR, planar, solution
 from vigor.basics.errors import UserError
 from vigor.motion.robots import Robot
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Plan, Plans
+from vigor.planning.violations import Violation
 
 FAST = Violation("velocity", "elbow", 0.5, 2.3)
 
@@ -74,8 +75,11 @@ def test_a_trajectory_keeps_to_the_limits_of_the_plan_or_to_others():
     assert slowed.joints == tuple("vwxyz")
     assert "velocity limit" in slowed.slowed_by
     assert np.abs(slowed.velocities).max() <= 0.1
-    with pytest.raises(UserError, match="move the robot there first"):
-        best.trajectory(start_pose=np.ones(5))
+    led = best.trajectory(start_pose=np.ones(5))
+    np.testing.assert_array_equal(led.positions[0], np.ones(5))
+    assert led.led > 0
+    with pytest.raises(UserError, match="violates the limit of a"):
+        best.trajectory(start_pose=(9.5, 0, 0, 0, 0))
 
 
 def test_a_solution_without_a_task_says_so():

@@ -16,8 +16,9 @@ from vigor.learning.problem import described
 from vigor.motion.promp import rollout
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints, ranking
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Plan
+from vigor.planning.violations import Violation
 from vigor.tasks.box_pusher import TASK as PUSHER
 from vigor.tasks.reachers import panda_reacher, planar_reacher
 
@@ -52,7 +53,7 @@ def arm() -> tuple[Plan, ...]:
 
 @pytest.fixture(scope="module")
 def planar() -> tuple[Plan, ...]:
-    """Of three components the last is nearly the first; all movements start in the second keep-out."""
+    """Three components, the last nearly the first; all movements start in the second keep-out."""
     mixtures = mixtures_of(PLANAR)
     first = mixtures.means[:, 0]
     alike = mixtures._replace(means=jnp.stack([first, -first, first + 0.001], axis=1))

@@ -20,6 +20,12 @@ def test_suggestions_are_contexts_apart_from_those_known(trained):
         assert f"{item.predicted:.2f}" in item.reason
 
 
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**30])
+def test_the_seed_is_checked(trained, seed):
+    with pytest.raises(UserError, match="the seed must be from 0 to"):
+        vigor.load(trained).suggest(seed=seed)
+
+
 def test_how_many_is_checked(trained):
     with pytest.raises(UserError, match="from 1 to 128 contexts can be suggested, not 0"):
         vigor.load(trained).suggest(0)

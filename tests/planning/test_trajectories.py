@@ -14,6 +14,7 @@ from vigor.motion.robots import Robot
 from vigor.motion.shapes import Sphere
 from vigor.planning import trajectories
 from vigor.planning.constraints import Constraints
+from vigor.planning.demands import Via
 from vigor.planning.trajectories import trajectory
 from vigor.tasks.box_pusher import TASK as PUSHER
 from vigor.tasks.reachers import panda_reacher, planar_reacher
@@ -196,15 +197,28 @@ def test_weights_are_finite_and_as_many_as_the_task_has(value):
         trajectory(PLANAR, weights[:-1], Constraints())
 
 
-def test_the_robot_must_be_where_the_movement_starts():
-    rest = np.append(panda_reacher.REST, 0.0)
-    limits = Constraints(PANDA, 8.0)
-    trajectory(ARM, some(ARM), limits, start_pose=rest + 0.01)
-    with pytest.raises(UserError, match=r"starts with panda_joint4 at -2\.0.*move the robot there first"):
-        trajectory(ARM, some(ARM), limits, start_pose=rest + 0.1 * np.eye(7)[3])
-    for pose in (rest[:6], np.full(7, np.nan)):
-        with pytest.raises(UserError, match="7 finite numbers"):
-            trajectory(ARM, some(ARM), limits, start_pose=pose)
+# The end, and demands on the tool
+
+
+def test_a_movement_holds_still_at_its_end():
+    robot = Robot("any", tuple("abcde"), FREE, (9.0,) * 5, (90.0,) * 5)
+    held = trajectory(PLANAR, some(PLANAR), Constraints(robot, 3.0, hold=0.5), rate=50)
+    whole = trajectory(PLANAR, some(PLANAR), Constraints(robot, 2.5), rate=50)
+    assert held.seconds == pytest.approx(3.0)
+    np.testing.assert_allclose(held.positions[: len(whole.times)], whole.positions)
+    np.testing.assert_array_equal(held.positions[len(whole.times) - 1 :], held.positions[-1:].repeat(26, axis=0))
+    assert not np.any(held.velocities[-25:])
+
+
+@pytest.mark.parametrize("time", [0.2, 0.5, None])
+def test_a_via_point_is_looked_for_at_its_time(time):
+    moved = trajectory(PLANAR, some(PLANAR), Constraints(seconds=4.0), rate=500)
+    step = round((0.35 if time is None else time) * 2000)
+    place = tuple(moved.points[step, -1])
+    trajectory(PLANAR, some(PLANAR), Constraints(seconds=4.0, via=(Via(place, 1e-3, time),)))
+    beside = Via(tuple(moved.points[step, -1] + (0.0, 50.0)), 49.0, time)
+    with pytest.raises(UserError, match="violates via-point 1: the tool stays"):
+        trajectory(PLANAR, some(PLANAR), Constraints(seconds=4.0, via=(beside,)))
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, 1e9, 1e-9, np.nan, np.inf])

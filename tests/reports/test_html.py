@@ -42,8 +42,22 @@ def test_a_page_is_escaped_and_whole():
         "pictures": [],
         "command": None,
         "settings": {"<s>": "<b>"},
+        "moved": {},
+        "course": None,
+        "calibration": None,
+        "cannot": [],
+        "compared": [],
+        "practice": None,
     }
     text = html.render("vigor.reports", "run.html", title="<em>", **empty)
     assert not {"em", "i", "u", "s"} & set(tags(text))
     assert text.startswith("<!doctype html>")
     assert text.count("&lt;em&gt;") == 2
+
+
+def test_numbers_have_the_figures_that_count():
+    assert html.significant(0.0123456) == "0.0123"
+    assert html.significant(2.2e-8, 0.0014) == "0"
+    assert html.significant(2.2e-5, 0.0014) == "2.2e-05"
+    assert html.significant("<b>", "x") == "<b>"
+    assert html.significant(None) == html.NOTHING

@@ -57,10 +57,34 @@ def test_the_numbers_that_matter_are_there(run: Path):
     assert "<td>settings.network.width</td><td><code>32</code></td>" in text
 
 
+def test_ways_stand_beside_those_of_demonstrations_where_some_were_held_out(run: Path):
+    assert "Ways of the demonstrations" not in page(run)
+    ways = [{"name": f"left {HOSTILE}", "demonstrations": 0.31, "samples": 0.27}]
+    ways += [{"name": "nobody's", "demonstrations": 0.0, "samples": 0.0}]
+    figures = {"coverage": 0.625, "precision": 0.875, "contexts": 2, "ways": ways}
+    (run / "result.json").write_text(json.dumps({**RESULT, "test": {**SPLIT, "resemblance": figures}}))
+    text = page(run)
+    assert "<td>62.5%</td>\n<td>87.5%</td>" in text
+    assert "<td>31.0%</td><td>27.0%</td>" in text
+    assert HOSTILE not in text
+    assert "nobody" not in text
+
+
 def test_every_component_of_every_context_has_a_cell(run: Path):
     cells = re.findall(r'<span class="rate[^>]*>(\d+)</span>', page(run))
     ranked, by_context = ["99", "1"], ["100", "0", "97", "2"]
     assert cells == ranked * 2 + by_context * 2
+
+
+def test_equal_values_are_one_sentence(run: Path):
+    same = {"context": [0.0, 1.0], "success": [1.0, 1.0], "distance": [0.0, 0.0], "weights": [0.25, 0.75]}
+    split = SPLIT | {"success_best": 1.0, "success_mixture": 1.0, "contexts": [same, same]}
+    (run / "result.json").write_text(json.dumps(RESULT | {"test": split, "train": split}))
+    text = page(run)
+    assert "Every way succeeds in 100.0% of its samples, in all 2 test contexts." in text
+    assert 'class="rate' not in text
+    assert 'class="card"' not in text
+    assert re.search(r"<td>\s*25, 75\s*</td>", text), "weights stay"
 
 
 def test_it_is_one_file_without_a_network(run: Path):

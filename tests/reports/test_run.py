@@ -1,5 +1,6 @@
 """Figures of a run: which there are, for which contexts, and those of a task's own."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,9 +41,20 @@ def drawn(task, folder: Path, demonstrations: Demonstrations, **changes) -> set[
 def test_every_kind_of_context_has_its_traces(tmp_path, demonstrations):
     assert drawn(POINT, tmp_path / "run", demonstrations) == {"learning_curves", "traces_train", "traces_test"}
     text = (tmp_path / "run" / "report.html").read_text()
-    assert text.count("<figure>") == 3
+    assert text.count("<figure>") == 1, "what charts show is not shown twice"
     assert "<th>x</th>" in text
+    assert len(re.findall(r'<svg class="chart"', text)) >= 5, "movements of three and two contexts"
+    assert text.index('<svg class="chart"') < text.index("<h2>Success"), "pictures come first"
+    assert not re.search(r"https?://|@import|url\(|<link", text)
+    assert "What this run cannot do" in text
     assert drawn(POINT, tmp_path / "other", demonstrations, test_contexts=0) == {"learning_curves", "traces_train"}
+
+
+def test_ways_are_drawn_where_demonstrations_were_held_out(tmp_path, demonstrations):
+    shown = {tuple(context) for context in demonstrations.contexts[demonstrations.demonstrated].tolist()}
+    made = drawn(POINT, tmp_path / "run", demonstrations, test_contexts=tuple(shown))
+    assert "ways" in made
+    assert "Ways in test contexts" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_a_task_adds_regions_and_pictures(tmp_path, demonstrations):

@@ -109,7 +109,20 @@ def test_a_method_trains_stops_resumes_evaluates_and_reports(tmp_path, name):
 
 
 def test_no_method_is_left_out():
-    assert {"vigor", *TINY} == METHODS.keys()
+    assert {"vigor", "copied", "carried", *TINY} == METHODS.keys()
+
+
+def test_a_floor_is_a_run_of_one_step_that_leaves_demonstrations_as_they_are(tmp_path):
+    shown = demonstrations()
+    setup = Setup("point", method="copied", settings=METHODS["copied"].settings(), **SPLIT)
+    result = run.train(setup, tmp_path / "run", task=POINT, demonstrations=shown)
+    assert result["iterations"] == 1
+    assert result["train"]["success_mixture"] == pytest.approx(1)  # In their own contexts demonstrations succeed.
+    means = np.asarray(api.load(tmp_path / "run", POINT).policies.mixtures.means)
+    apart = np.linalg.norm(means.reshape(-1, 1, means.shape[-1]) - shown.weights, axis=-1)
+    np.testing.assert_allclose(apart.min(axis=1), 0, atol=1e-5)
+    with pytest.raises(UserError, match="does not say how movements are carried"):
+        run.train(replace(setup, method="carried"), tmp_path / "other", task=POINT, demonstrations=shown)
 
 
 def test_a_method_that_does_not_exist_is_refused():

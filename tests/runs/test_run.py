@@ -29,7 +29,7 @@ SETUP = Setup("point", method=NAME, settings=PretendedSettings(ITERATIONS), **SP
 LATE = ITERATIONS - 1
 """An iteration after the last checkpoint but one, before the end."""
 BEGUN = (run.CONFIG, run.DEMONSTRATIONS)
-"""What a run has in its folder before its first checkpoint."""
+"""Files that a run has in its folder before its first checkpoint."""
 LEFT = {
     *BEGUN,
     "task.py",
@@ -301,6 +301,23 @@ def test_data_is_prepared_and_every_evaluation_made_once(calls: Calls, tmp_path)
     run.resume(folder, task=judged_by(judge))
     assert seen == [movements] * 3
     assert calls.prepared == before + 2
+
+
+def test_a_run_without_simulation_on_the_way_is_judged_when_asked(tmp_path):
+    folder, seen = tmp_path / "run", []
+
+    def judge(joints: np.ndarray, contexts: np.ndarray) -> np.ndarray:
+        seen.append(len(joints))
+        return np.linalg.norm(joints[:, -1] - contexts, axis=-1)
+
+    run.train(SETUP, folder, silent, judged_by(judge), demonstrations(), simulated=False)
+    assert not seen
+    assert "success_mixture" not in run.read_result(folder)["test"]
+    before = (folder / "policies.npz").read_bytes()
+    judged = run.judge(folder, judged_by(judge))
+    assert seen == [4 * 2 * POINT.judge.samples]
+    assert 0 <= judged["test"]["success_mixture"] <= 1
+    assert (folder / "policies.npz").read_bytes() == before
 
 
 def test_progress_is_reported_from_the_first_moment_with_the_last_figures(tmp_path):

@@ -99,3 +99,16 @@ def test_every_run_of_a_batch_has_its_own_policies():
         np.testing.assert_array_equal(learned.contexts, [*split.train_contexts, *split.test_contexts])
         assert learned.training == 2
         np.testing.assert_array_equal(learned.mixtures.means, np.full((4, 2, POINT.promp.weights), number))
+
+
+def test_policies_are_compared_with_demonstrations_that_are_held_out():
+    shown = demonstrations()
+    setup = Setup("point", method=NAME, settings=PretendedSettings(12), **SPLIT)
+    (left,) = set(shown.demonstrated.tolist()) - set(prepare(setup, POINT, shown).split.train.tolist())
+    test = (tuple(shown.contexts[left].tolist()), (9.0, 9.0))
+    training = Training([prepare(replace(setup, test_contexts=test), POINT, shown)])
+    (judged,) = training.evaluate(training.start())
+    assert "resemblance" not in judged.train, "all demonstrations of training contexts are learned from"
+    assert judged.test["resemblance"]["contexts"] == 1
+    assert ["resemblance" in context for context in judged.test["contexts"]] == [True, False]
+    assert sum(judged.test["contexts"][0]["resemblance"]["demonstrations"]) == pytest.approx(1)

@@ -13,9 +13,9 @@ def serve(task, out):
     app.serve(task, out, None, "127.0.0.1", 0)
 
 
-def test_a_task_without_a_stage_is_refused_before_there_is_a_folder(tmp_path):
-    with pytest.raises(UserError, match="has no stage to be shown on"):
-        serve(f"{EXAMPLE}:TASK", tmp_path / "out")
+def test_a_task_that_is_not_there_is_refused_before_there_is_a_folder(tmp_path):
+    with pytest.raises(UserError, match="defines no MISSING"):
+        serve(f"{EXAMPLE}:MISSING", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

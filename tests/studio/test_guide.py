@@ -1,37 +1,50 @@
-"""The guide: one step and one sentence for every state, and none that contradicts it."""
+"""The guide: one step, one sentence and at most one button for every state, and none that contradicts it."""
 
 from pathlib import Path
 
 import pytest
 
 from vigor.studio import guide
+from vigor.studio.guide import EXPORT, LEARN, PLAN, SHOW
 from vigor.studio.trainer import Progress
 
 
-def run(running: bool, iterations: int = 10) -> Progress:
+def run(running: bool, iterations: int = 10, stopping: bool = False) -> Progress:
     metrics = ({"iteration": iterations},) if iterations else ()
-    return Progress(Path(), running, False, False, 100, metrics, None)
+    return Progress(Path(), running, stopping, False, 100, metrics, None)
 
 
 @pytest.mark.parametrize(
-    ("state", "step", "said"),
+    ("state", "step", "said", "button"),
     [
-        ({}, guide.SHOW, "Press Start. Drag the ball."),
-        ({"recording": True}, guide.SHOW, "Drag the ball. Then press Stop and save."),
-        ({"demonstrations": 2}, guide.SHOW, "Show another way"),
-        ({"demonstrations": 9}, guide.LEARN, "Press Learn"),
-        ({"progress": run(True)}, guide.LEARN, "It is learning."),
-        ({"progress": run(True), "recording": True}, guide.SHOW, "Stop and save"),
-        ({"progress": run(False)}, guide.PLAN, "It is planning."),
-        ({"progress": run(False, 0)}, guide.SHOW, "Press Start."),
-        ({"progress": run(False), "holds": True}, guide.PLAN, "Drag a target"),
-        ({"progress": run(False), "holds": False}, guide.PLAN, "No plan solves this context"),
-        ({"progress": run(False), "holds": True, "exported": True}, guide.EXPORT, "The plan is written."),
+        ({}, SHOW, "Drag the ball.", ""),
+        ({"unreachable": "Too far."}, SHOW, "Too far.", "New context"),
+        ({"recording": True, "held": True}, SHOW, "Drag the ball. Then let go.", ""),
+        ({"recording": True}, SHOW, "Not there yet", "Again"),
+        ({"recording": True, "solved": True}, SHOW, "Save it", "Save"),
+        ({"demonstrations": 2}, SHOW, "Drag the ball.", ""),
+        ({"demonstrations": 2, "here": 1}, SHOW, "Show another way", "New context"),
+        ({"demonstrations": 9}, LEARN, "enough to learn from", "Learn"),
+        ({"progress": run(True)}, LEARN, "It is learning.", "Stop"),
+        ({"progress": run(True, stopping=True)}, LEARN, "It stops", ""),
+        ({"progress": run(True), "recording": True, "solved": True}, SHOW, "Save it", "Save"),
+        ({"progress": run(False)}, PLAN, "It is planning.", ""),
+        ({"progress": run(False, 0)}, SHOW, "Drag the ball.", ""),
+        ({"progress": run(False), "holds": True}, PLAN, "Drag a target", "Export plan"),
+        ({"progress": run(False), "holds": False}, PLAN, "No way solves this", "New context"),
+        ({"progress": run(False), "holds": False, "obstacles": 1}, PLAN, "move the obstacle", "New context"),
+        ({"progress": run(False), "holds": False, "unreachable": "Too far."}, PLAN, "Too far.", "New context"),
+        ({"progress": run(False), "holds": True, "exported": True}, EXPORT, "The plan is written.", ""),
     ],
 )
-def test_what_to_do_next(state, step, said):
-    nothing = {"demonstrations": 0, "recording": False, "progress": None, "holds": None, "exported": False}
-    found, sentence = guide.advise("Drag the ball.", **(nothing | state))
-    assert found == step
-    assert said in sentence
-    assert guide.line(found, sentence, 3).count("<b>") == 1
+def test_what_to_do_next(state, step, said, button):
+    advice = guide.advise(guide.State("Drag the ball.", **state))
+    assert (advice.step, advice.button) == (step, button)
+    assert said in advice.sentence
+    assert guide.line(advice, 3).count("font-weight:bold") == 1
+
+
+def test_how_many_demonstrations_are_enough_is_said():
+    advice = guide.Advice(SHOW, "Show it.")
+    assert "(2 of 5)" in guide.line(advice, 2)
+    assert "(7)" in guide.line(advice, 7)

@@ -37,11 +37,9 @@ def browser():
 
 
 def record(hand: Hand, robot: Stage, places, seconds: float) -> None:
-    hand.press("Start")
-    hand.says("recording")
     hand.drag([robot.picture().points[robot.grips[-1]], *places], seconds)
     hand.says("solved")
-    hand.press("Stop and save")
+    hand.press("Save")
     hand.says("Saved: 2 in this context.")
 
 
@@ -89,12 +87,21 @@ def test_record_learn_and_plan(browser, tmp_path):
     prepare(tmp_path, robot.task, np.array([0.5, 2.5, 0.5, -2.5]))
     with studio(f"{FAST}:PLANAR", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
-        marks = [mark.position for mark in robot.marks(hand.context())]
+        marks = [mark.position for mark in robot.layout.marks(hand.context())]
+        hand.drag([np.array([-1.5, 0.5, 0.0]), np.array([-0.5, -1.5, 0.0])], 0.3, 0.1)
+        page.wait_for_timeout(1000)  # A missed ball turns nothing for long.
         record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
         check_saved(tmp_path, robot.task)
 
         with opened(browser, url) as other:
-            Hand(other, robot.view).says("Saved: 2")
+            second = Hand(other, robot.view)
+            second.says("Saved: 2")
+            second.card("delete", 1)
+            second.says("Deleted; undo brings it back.")
+            hand.says("Undo: demonstration deleted here")
+            hand.press("Undo: demonstration deleted here")
+            second.says("Undone: demonstration deleted here.")
+        check_saved(tmp_path, robot.task)
 
         learn(hand, 150)
         curve = page.locator(".uplot")
@@ -113,8 +120,12 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.drag([marks[0], marks[0] + np.array([0.5, -0.4, 0.0])], 0.5)
         check_context(hand, before + np.array([0.5, -0.4, 0.0, 0.0]), 0.1)
         hand.says("planned in", 60)
-        hand.press("Play plan")
+        hand.press("Ball")
+        hand.says("obstacle 1", 60)
+        hand.card("hide", 0)
+        hand.card("play", 0)
         hand.says("playing")
+        hand.says("angle of each joint")
         check_exported(hand, tmp_path)
 
 
@@ -123,7 +134,7 @@ def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):
     prepare(tmp_path, robot.task, np.array(panda_reacher.CENTRES))
     with studio(f"{FAST}:PANDA", tmp_path) as (url, process), opened(browser, url) as page:
         hand = Hand(page, robot.view)
-        marks = [mark.position for mark in robot.marks(hand.context())]
+        marks = [mark.position for mark in robot.layout.marks(hand.context())]
         record(hand, robot, marks, 2.0)
         check_saved(tmp_path, robot.task)
         learn(hand, 20)
@@ -136,9 +147,16 @@ def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):
         hand.says("planned in", 180)
         check_exported(hand, tmp_path)
         # What was finished is kept, whatever happens.
-        hand.tab("Record")
-        hand.press("Start")
-        hand.says("recording")
+        hand.tab("Show")
+        tip = robot.picture().points[robot.grips[-1]]
+        hand.drag([tip, tip + np.array([0.0, 0.1, 0.1])], 0.5)
+        hand.says("let go")
+        page.reload()
+        hand.says("let go")
+        hand.press("Again")
+        page.wait_for_timeout(1500)  # Until the scene is drawn.
+        hand.drag([tip, tip + np.array([0.0, 0.1, 0.1])], 0.5)
+        hand.says("Not there yet")
         process.kill()
         process.wait()
     check_saved(tmp_path, robot.task)
@@ -158,8 +176,8 @@ def test_push_a_box(browser, tmp_path, tmp_path_factory):
         hand.says("finished, iteration 10 of 10")
         hand.tab("Plan")
         hand.says("planned in", 180)
-        goal, knob = (mark.position for mark in robot.marks(context))
-        hand.drag([knob, robot.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
+        goal, knob = (mark.position for mark in robot.layout.marks(context))
+        hand.drag([knob, robot.layout.marks(np.array([0.07, 0.0, 0.4]))[1].position], 0.5)
         check_context(hand, [0.07, 0.0, 0.4], 0.05)
         edge = np.array([0.09, -0.02, 0.0])  # Edge of the goal, clear of the box.
         hand.drag([goal + edge, goal + edge + np.array([0.03, 0.05, 0.0])], 0.5)
@@ -259,5 +277,5 @@ def test_junk_and_strangers_change_nothing(browser, tmp_path):
         assert sorted(tmp_path.rglob("*")) == before
         assert not Path("/tmp/vigor-evil").exists()
         with opened(browser, f"{address}/?token={token}") as page:
-            Hand(page, load_stage(fast_tasks.PLANAR).view).press("New context")
+            Hand(page, load_stage(fast_tasks.PLANAR).view).press("New")
     shutil.rmtree(folder, ignore_errors=True)

@@ -20,8 +20,10 @@ def test_a_recording_ends_with_its_movement():
     recorder.start()
     for time_ in np.arange(0.0, 5.0, 0.01):
         recorder.add(time_, np.array([min(time_, 2.0)]))
-    made = recorder.finish()
+    made = recorder.recording()
     assert 2.0 * RATE - 3 < len(made) < 2.0 * RATE + 3
+    assert recorder.active
+    recorder.discard()
     assert not recorder.active
 
 
@@ -29,12 +31,12 @@ def test_nothing_and_rest_are_refused_and_endless_recordings_cut():
     recorder = Recorder()
     recorder.start()
     with pytest.raises(UserError, match="nothing was recorded"):
-        recorder.finish()
+        recorder.recording()
     recorder.start()
     for time_ in range(100):
         recorder.add(time_ / 10, np.ones(2))
     with pytest.raises(UserError, match="hardly moved"):
-        recorder.finish()
+        recorder.recording()
     recorder.start()
     for time_ in range(1000):
         recorder.add(float(time_), np.array([time_]))

@@ -2,6 +2,7 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from vigor.demonstrations import dataset as demonstrations
 from vigor.evaluation import policies
 from vigor.learning.mixture import Mixture
 from vigor.runs.run import POLICIES
-from vigor.studio.session import Session
+from vigor.studio import obstacles
+from vigor.studio.session import CANDIDATES, Session
+from vigor.studio.shared import Held
 from vigor.tasks import load_task
 from vigor.tasks.stage import load_stage
 
@@ -32,12 +35,12 @@ def session(tmp_path):
 def pull(session, places, now=0.0, page=0):
     """Drag the end effector along places, from above; returns the time."""
     robot, grip = session.shared.robot, session.shared.stage.grips[-1]
-    session.drag(page, "start", (EYE, robot.picture.points[grip], robot.picture.points[grip]), grip=grip)
+    session.drag(page, "start", (EYE, robot.picture.points[grip], robot.picture.points[grip]), Held("grip", grip))
     held = robot.picture.points[grip]
     for place in places:
         for share in np.linspace(0, 1, 60):
             now += 0.02
-            session.drag(page, "update", (EYE, held, held + share * (place - held)), grip=grip)
+            session.drag(page, "update", (EYE, held, held + share * (place - held)), Held("grip", grip))
             session.tick(now)
         held = place
     for _ in range(20):
@@ -53,14 +56,14 @@ def targets(context=CONTEXT):
 def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     shared, recording = session.shared, session.recording
     session.tick(0.0)
-    recording.start()
     start, end = shared.robot.picture.points[-1], targets()
     now = pull(session, [end[0]])
     assert shared.reached == (True, False)
-    session.drag(0, "end", (EYE, start, end[0]), grip=shared.stage.grips[-1])
+    session.drag(0, "end", (EYE, start, end[0]), Held("grip", shared.stage.grips[-1]))
     now = pull(session, [end[1]], now)
     assert all(shared.reached)
-    recording.finish()
+    session.drag(0, "end", (EYE, start, end[1]), Held("grip", shared.stage.grips[-1]))
+    recording.save()
     kept = demonstrations.load(tmp_path / "demonstrations", PLANAR)
     assert np.all(PLANAR.succeeds(PLANAR.distances(demonstrations.trajectories(PLANAR, kept), kept.contexts)))
     assert len(recording.traces()) == 1
@@ -95,14 +98,15 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
 def test_what_fails_is_not_saved(session, tmp_path):
     recording, planning = session.recording, session.planning
     session.tick(0.0)
-    recording.start()
     pull(session, [targets()[0]])
     with pytest.raises(UserError, match=r"not saved: the movement stays \d\.\d\d m from target 2"):
-        recording.finish()
-    recording.start()
-    recording.discard()
+        recording.save()
+    assert session.shared.robot.recorder.active  # It stays to be looked at.
+    recording.drop()
+    assert not session.shared.robot.recorder.active
+    recording.save()
     assert not (tmp_path / "demonstrations").exists()
-    for nothing in (recording.play, recording.delete, planning.play, planning.export):
+    for nothing in (recording.play, recording.delete, planning.play, lambda rank: planning.export()):
         with pytest.raises(UserError, match="no such"):
             nothing(0)
     with pytest.raises(UserError, match="record a demonstration first"):
@@ -111,22 +115,59 @@ def test_what_fails_is_not_saved(session, tmp_path):
         session.learn("own", float("nan"))
 
 
-def test_an_endless_recording_is_ended(session):
-    session.recording.start()
+def test_an_endless_recording_is_let_go(session):
+    robot, grip = session.shared.robot, session.shared.stage.grips[-1]
+    tip = robot.picture.points[grip]
+    session.tick(0.0)
+    session.drag(0, "start", (EYE, tip, tip), Held("grip", grip))
     for now in np.linspace(0.0, 61.0, 700):
         session.tick(now)
-    assert not session.shared.robot.recorder.active
-    assert "hardly moved" in session.shared.notice
+    assert not robot.held
+    assert "60 s at most" in session.shared.notice
+    with pytest.raises(UserError, match="hardly moved"):
+        session.recording.library.add(CONTEXT, robot.recorder.recording())
+
+
+def test_time_is_recorded_only_while_somebody_holds_the_robot(session):
+    robot, grip = session.shared.robot, session.shared.stage.grips[-1]
+    session.tick(0.0)
+    now = pull(session, [targets()[0]])
+    session.drag(0, "end", (EYE, EYE, EYE), Held("grip", grip))
+    seconds, seen = robot.recorder.seconds, len(robot.seen)
+    for later in range(50):
+        session.tick(now + later)
+    assert (robot.recorder.seconds, len(robot.seen)) == (seconds, seen)
+    pull(session, [targets()[1]], now + 50)
+    assert robot.recorder.seconds > seconds + 1.0
+    assert session.shared.missing is None
+
+
+def test_a_film_is_paused_gone_through_and_slowed_down(session):
+    session.shared.play(PLANAR.promp, np.full(PLANAR.promp.weights, 0.1))
+    film = session.shared.robot.film
+    session.tick(0.0)
+    session.tick(0.1)
+    assert film.time == pytest.approx(0.1)
+    session.play_at(0.5)
+    session.tick(0.2)
+    assert film.time == pytest.approx(0.15)
+    session.go_to(float("nan"))
+    session.go_to(99.0)
+    session.tick(0.3)
+    assert film.time == film.seconds == pytest.approx(PLANAR.arm.seconds, abs=0.05)
+    session.toggle()
+    assert (film.time, film.paused) == (0.0, False)
+    session.stop_playing()
+    assert not session.shared.robot.playing
 
 
 def test_what_was_held_is_let_go_when_a_recording_ends(session):
     grip = session.shared.stage.grips[-1]
     session.tick(0.0)
-    session.recording.start()
     now = pull(session, [targets()[0]])
-    session.recording.discard()
+    session.recording.drop()
     tip = session.shared.robot.picture.points[-1]
-    session.drag(0, "update", (EYE, tip, tip + 1.0), grip=grip)
+    session.drag(0, "update", (EYE, tip, tip + 1.0), Held("grip", grip))
     session.tick(now + 0.1)
     np.testing.assert_allclose(session.shared.robot.picture.points[-1], [5.0, 0.0, 0.0], atol=1e-6)
 
@@ -135,38 +176,78 @@ def test_a_page_cannot_take_what_another_holds(session):
     robot, grip = session.shared.robot, session.shared.stage.grips[-1]
     tip = robot.picture.points[-1]
     session.tick(0.0)
-    session.drag(1, "start", (EYE, tip, tip), grip=grip)
-    session.drag(2, "start", (EYE, tip, tip), grip=grip)
-    session.drag(2, "update", (EYE, tip, tip + np.array([0, -9, 0])), grip=grip)
-    session.drag(1, "update", (EYE, tip, tip + np.array([-1, 2, 0])), grip=grip)
-    session.drag(2, "end", (EYE, tip, tip), grip=grip)
+    session.drag(1, "start", (EYE, tip, tip), Held("grip", grip))
+    session.drag(2, "start", (EYE, tip, tip), Held("grip", grip))
+    session.drag(2, "update", (EYE, tip, tip + np.array([0, -9, 0])), Held("grip", grip))
+    session.drag(1, "update", (EYE, tip, tip + np.array([-1, 2, 0])), Held("grip", grip))
+    session.drag(2, "end", (EYE, tip, tip), Held("grip", grip))
     session.tick(0.1)
     session.tick(0.2)
     assert robot.picture.points[-1, 1] > 0
-    session.drag(1, "end", (None, "x", np.inf), grip=grip)
-    session.drag(2, "start", (EYE, tip, tip), mark=0)
-    session.recording.start()
+    session.drag(1, "end", (None, "x", np.inf), Held("grip", grip))
+    session.drag(2, "start", (EYE, tip, tip), Held("mark", 0))
+    session.drag(2, "end", (EYE, tip, tip), Held("mark", 0))
+    session.drag(2, "start", (EYE, robot.picture.points[-1], robot.picture.points[-1]), Held("grip", grip))
     for action in (session.new_context, session.recording.undo, lambda: session.recording.delete(0)):
-        with pytest.raises(UserError, match="stop or discard"):
+        with pytest.raises(UserError, match="save the recording or drop it"):
             action()
 
 
 def test_junk_and_huge_places_move_nothing_far(session):
     for phase in ("start", "update", "update"):
         for places in ((None,) * 3, ("a", [1], {}), (EYE, EYE, [np.nan] * 3), (EYE, [0, 0, 0], [1e300] * 3)):
-            session.drag(0, phase, places, mark=0)
-            session.drag(0, phase, places, grip=5)
+            session.drag(0, phase, places, Held("mark", 0))
+            session.drag(0, phase, places, Held("grip", 5))
             session.tick(time.monotonic())
     assert np.abs(session.shared.context).max() <= 6.0
     assert np.all(np.isfinite(session.shared.robot.picture.points))
 
 
 def test_a_target_out_of_reach_is_called_so(session):
-    session.drag(0, "start", (EYE, targets()[1], targets()[1]), mark=1)
-    session.drag(0, "update", (EYE, targets()[1], np.array([5.9, -2.0, 0.0])), mark=1)
+    session.drag(0, "start", (EYE, targets()[1], targets()[1]), Held("mark", 1))
+    session.drag(0, "update", (EYE, targets()[1], np.array([5.9, -2.0, 0.0])), Held("mark", 1))
     assert session.shared.notice == "Target 2 is out of the arm's reach; drag it nearer."
-    session.drag(0, "update", (EYE, targets()[1], np.array([2.0, -2.0, 0.0])), mark=1)
+    session.drag(0, "update", (EYE, targets()[1], np.array([2.0, -2.0, 0.0])), Held("mark", 1))
     assert session.shared.notice == ""
+
+
+def test_obstacles_are_put_aside_moved_sized_and_removed(session):
+    planning, shared = session.planning, session.shared
+    planning.add_obstacle("ball")
+    planning.add_obstacle("box")
+    ball, box = shared.obstacles
+    body = np.linspace(0.0, 5.0, 200)[:, None] * (1.0, 0.0, 0.0)  # Where the arm starts: straight along x.
+    assert np.linalg.norm(body - ball.centre, axis=1).min() > ball.radius
+    middle = np.array(box.centre)
+    session.drag(0, "start", (EYE, middle, middle), Held("obstacle", 1))
+    session.drag(0, "update", (EYE, middle, np.array([-2.0, 1.0, 0.0])), Held("obstacle", 1))
+    session.drag(0, "end", (EYE, middle, middle), Held("obstacle", 1))
+    np.testing.assert_allclose(shared.obstacles[1].centre, [-2.0, 1.0, 0.0], atol=1e-6)
+    knob = np.add(ball.centre, (ball.radius, 0.0, 0.0))
+    session.drag(0, "start", (EYE, knob, knob), Held("size", 0))
+    session.drag(0, "update", (EYE, knob, knob + np.array([0.3, 0.0, 0.0])), Held("size", 0))
+    session.drag(0, "update", (EYE, knob, [np.nan] * 3), Held("size", 0))
+    session.drag(0, "end", (EYE, knob, knob), Held("size", 0))
+    assert shared.obstacles[0].radius == pytest.approx(ball.radius + 0.3)
+    assert shared.obstacles[0].centre == ball.centre
+    session.drag(0, "start", (EYE, knob, knob), Held("size", 7))
+    assert shared.drag is None
+    planning.remove_obstacle()
+    assert len(shared.obstacles) == 1
+    for _ in range(obstacles.MOST - 1):
+        planning.add_obstacle("ball")
+    with pytest.raises(UserError, match="as many as the studio has"):
+        planning.add_obstacle("ball")
+
+
+def test_before_there_is_a_run_a_context_far_from_all_shown_is_suggested(session, monkeypatch):
+    session.suggest()
+    session.recording.library.current = SimpleNamespace(contexts=np.array([CONTEXT]))
+    drawn = iter([CONTEXT] * (CANDIDATES - 1) + [-CONTEXT])
+    monkeypatch.setattr("vigor.studio.session.draw_context", lambda stage, rng: next(drawn))
+    session.suggest()
+    np.testing.assert_array_equal(session.shared.context, -CONTEXT)
+    session.recording.library.current = None
 
 
 def test_only_what_is_there_can_be_learned_from(session):
@@ -191,7 +272,6 @@ def test_components_of_the_context_are_shown_while_they_are_learned(session, tmp
     again.watch()
     assert again.learning.progress.iteration == 10
     assert [trace.colour for trace in again.learning.traces()] == [0, 1, 2]
-    np.testing.assert_allclose([trace.weight for trace in again.learning.traces()], [0.5, 0.3, 0.2], rtol=1e-6)
     again.new_context()
     assert again.learning.traces() == ()
     again.close()

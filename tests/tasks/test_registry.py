@@ -185,7 +185,7 @@ def test_a_task_that_is_nowhere_is_one_sentence(where, tmp_path):
 
 
 def test_a_stored_task_is_run_alone(own, counter, where):
-    """What lies beside it may be anybody's, though the file itself is known."""
+    """Files beside it may be anybody's, though the file itself is known."""
     marker = own.parent / "marker"
     (own.parent / "beside_stored.py").write_text(f"open({str(marker)!r}, 'w')")
     own.write_text("import beside_stored\n" + own.read_text())

@@ -1,4 +1,4 @@
-"""What a task promises: descriptor sets, distances and success."""
+"""Promises of a task: descriptor sets, distances and success."""
 
 from dataclasses import replace
 

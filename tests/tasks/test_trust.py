@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from vigor.basics.errors import UserError
 from vigor.tasks import trust
 
 
@@ -24,6 +25,13 @@ def own(tmp_path) -> Path:
 
 def test_a_digest_is_that_of_the_bytes(own):
     assert trust.digest(own) == trust.digest_of(b"TASK = 1\r\n") == hashlib.sha256(b"TASK = 1\r\n").hexdigest()
+
+
+def test_a_file_that_can_be_no_program_is_not_read(tmp_path):
+    with (tmp_path / "huge.py").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(UserError, match=r"huge.py holds 1,048,576 MiB; at most 64 MiB can be read"):
+        trust.digest(tmp_path / "huge.py")
 
 
 def test_content_is_confirmed_not_a_place(own, tmp_path):

@@ -26,11 +26,11 @@ class TrajectoryCloningSettings:
 
 
 def _centred(problem: Problem, contexts: Array) -> Array:
-    """Contexts [n, C] relative to the mean of the training contexts, in their own units.
+    """Contexts [n, C] relative to the mean of the demonstrated contexts, in their own units.
 
     Divided by their spread, so few contexts lie far apart for the network, and it is lost between them.
     """
-    return contexts - jnp.mean(problem.train_contexts, axis=0)
+    return contexts - jnp.mean(problem.shown_contexts, axis=0)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -48,8 +48,7 @@ def advance(
     """Take a batch of runs [run, ...] through some steps."""
 
     def step(problem: Problem, state: CloningState) -> CloningState:
-        each = problem.starts.weights.shape[0] // len(problem.train_contexts)
-        owner = jnp.repeat(_centred(problem, problem.train_contexts), each, axis=0)
+        owner = _centred(problem, problem.starts.contexts)
         return cloning.step(problem.key, settings.cloning, owner, problem.starts.weights, state)
 
     return jax.lax.fori_loop(0, steps, lambda _, states: jax.vmap(step)(problems, states), states)

@@ -2,7 +2,8 @@
 
 A mixture is fitted to the movement-primitive weights of each training context's demonstrations by EM. Its covariances
 are multiplied by growing noise, and samples of all noise levels are drawn. Networks learn to rank them: less noise is
-better. The policies of all contexts, demonstrated or not, then maximise scale * reward - log q.
+better. The policies of all contexts, demonstrated or not, then maximise scale * reward + log prior - log q. The prior
+is wide, and keeps entropy finite along what the reward does not see.
 """
 
 import math
@@ -31,6 +32,8 @@ EPOCHS = 10
 """Epochs of the reward's training that count as one step of a run."""
 FLOOR = 0.05
 """Addition to every variance that EM finds, as a share of the weights' mean variance in their context."""
+WIDE = 5.0
+"""Deviation of the prior of movements around demonstrations, in deviations of their weights."""
 _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 
 
@@ -133,7 +136,7 @@ def em(weights: np.ndarray, components: int, seed: int) -> tuple[np.ndarray, np.
 def rank(task: Task, settings: EMDREXSettings, problem: Problem, seed: int) -> Ranked:
     """Samples of every training context and noise level, in random order."""
     rng = np.random.default_rng([seed, 1])
-    contexts = np.asarray(problem.train_contexts)
+    contexts = np.asarray(problem.shown_contexts)
     shown = np.asarray(problem.starts.weights, np.float64).reshape(len(contexts), -1, task.promp.weights)
     noises = settings.base_noise * np.linspace(1.0, settings.noise_multiplier, settings.noise_levels)
     count = -(-settings.em_samples // (len(contexts) * settings.noise_levels))
@@ -189,9 +192,9 @@ def start(task: Task, settings: EMDREXSettings, data: RankedProblem) -> EMDREXSt
         fresh = jax.vmap(
             lambda key: network_training.begin(network_training.new_network(key, settings.training, task.features))
         )
-        mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, data.problem.starts))(
-            jax.random.split(key_mixtures, data.problem.contexts.shape[0])
-        )
+        mixtures = jax.vmap(
+            lambda key, context: policy_update.first_mixture(key, task, settings.update, data.problem.starts, context)
+        )(jax.random.split(key_mixtures, data.problem.contexts.shape[0]), data.problem.contexts)
         return EMDREXState(
             jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, settings.training.networks)), mixtures
         )
@@ -228,6 +231,7 @@ def advance(
             ensemble,
             data.problem.contexts,
             state.mixtures,
+            partial(_less_prior, data.problem.starts.weights),
             less_density=True,
         )
         return state._replace(iteration=state.iteration + 1, mixtures=mixtures)
@@ -249,3 +253,9 @@ def _reward(settings: EMDREXSettings, parameters: Any, descriptors: Array) -> Ar
     return settings.reward_scale * jnp.mean(
         networks.logits(parameters, settings.training.architecture, descriptors), axis=-1
     )
+
+
+def _less_prior(shown: Array, weights: Array) -> Array:
+    """Negative log density, up to a constant, of a movement's weights [D] in the prior around those shown [n, D]."""
+    deviation = jnp.sqrt(jnp.mean(jnp.var(shown, axis=0))) + 1e-6
+    return 0.5 * jnp.sum(((weights - jnp.mean(shown, axis=0)) / (WIDE * deviation)) ** 2)

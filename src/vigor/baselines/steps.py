@@ -4,7 +4,6 @@ from functools import partial
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 
 from vigor.baselines import actors, stepwise
 from vigor.baselines.actors import Units
@@ -42,8 +41,7 @@ def prepare(task: Task, view: View, problems: Problem) -> Shown:
 
     def one(problem: Problem) -> Shown:
         joints = problem.trajectories
-        owner = jnp.repeat(problem.train_contexts, len(joints) // len(problem.train_contexts), axis=0)
-        seen = jax.vmap(partial(stepwise.observations, task, view))(joints, owner)
+        seen = jax.vmap(partial(stepwise.observations, task, view))(joints, problem.starts.contexts)
         acted = jax.vmap(partial(stepwise.actions, task))(joints)
         seen, acted = seen.reshape(-1, seen.shape[-1]), acted.reshape(-1, acted.shape[-1])
         contexts = problem.train_contexts, problem.test_contexts

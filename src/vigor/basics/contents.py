@@ -69,20 +69,27 @@ def _check(name: str, meant: Numbers, array: np.ndarray, sizes: dict[str, int]) 
 
 
 def write_tensors(
-    path: Path, arrays: Mapping[str, np.ndarray], contents: Contents, metadata: dict[str, str] | None = None
+    path: Path,
+    arrays: Mapping[str, np.ndarray],
+    contents: Contents,
+    metadata: dict[str, str] | None = None,
+    new: bool = False,
 ) -> None:
-    """Write a safetensors file of what the description says."""
+    """Write a safetensors file of what the description says. new: raise FileExistsError if there is such a file."""
     check(contents, arrays)
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     # Written here, since the library's own errors do not say what is wrong with the disk.
-    files.write_bytes(path, safetensors.numpy.save(contiguous, metadata))
+    files.write_bytes(path, safetensors.numpy.save(contiguous, metadata), new)
 
 
 def read_tensors(
-    path: Path, contents: Contents | None = None, **sizes: int
+    path: Path, contents: Contents | None = None, *, largest: int = files.LARGEST, **sizes: int
 ) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Arrays and metadata of a safetensors file, checked if a description is given; sizes: see `check`."""
-    with _opened(path) as file:
+    """Arrays and metadata of a safetensors file, checked if a description is given; sizes: see `check`.
+
+    largest: most bytes of the file.
+    """
+    with _opened(path, largest) as file:
         arrays, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
     if contents is not None:
         check(contents, arrays, **sizes)
@@ -96,8 +103,8 @@ def tensor_shapes(path: Path) -> dict[str, tuple[int, ...]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    files.check_plain(path)
+def _opened(path: Path, largest: int = files.LARGEST) -> Iterator[Any]:
+    files.check_plain(path, largest)
     try:
         with safetensors.safe_open(path, "numpy") as file:
             yield file

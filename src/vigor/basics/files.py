@@ -5,6 +5,7 @@ import math
 import os
 import re
 import secrets
+import shutil
 import time
 import zipfile
 from array import array
@@ -31,12 +32,12 @@ def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) ->
         remove_leftovers(path.parent, FORGOTTEN)
         temporary.touch(exist_ok=False)  # With the permissions that the user's umask leaves.
         write(temporary)
-        _sync(temporary)
+        sync(temporary)
         if new:
             os.link(temporary, path)
         else:
             temporary.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     except FileExistsError:
         raise
     except OSError as error:
@@ -46,7 +47,7 @@ def write_whole(path: Path, write: Callable[[Path], None], new: bool = False) ->
             temporary.unlink()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -62,16 +63,16 @@ FORGOTTEN = 3600.0
 
 
 def remove_leftovers(folder: Path, older: float = 0.0) -> None:
-    """Remove what `write_whole` left in a folder when its process was killed, so many seconds ago; nothing else."""
+    """Remove what was being written to a folder when its process was killed, so many seconds ago; nothing else."""
     for path in folder.glob(f".*{MARK}*"):
         with suppress(FileNotFoundError, PermissionError):
             if is_leftover(path) and time.time() - path.lstat().st_mtime >= older:
-                path.unlink()
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def is_leftover(path: Path) -> bool:
-    """Whether a file is what `write_whole` leaves when its process is killed."""
-    return bool(_LEFTOVER.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
+    """Whether a file or a folder is what `write_whole` leaves when its process is killed."""
+    return bool(_LEFTOVER.fullmatch(path.name)) and (path.is_file() or path.is_dir()) and not path.is_symlink()
 
 
 _LEFTOVER = re.compile(rf"\..+\.[0-9a-f]{{8}}{re.escape(MARK)}(\.[^.]+)?", re.DOTALL)
@@ -84,11 +85,11 @@ def write_text(path: Path, text: str, new: bool = False) -> None:
     write_whole(path, write, new)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes, new: bool = False) -> None:
     def write(temporary: Path) -> None:
         temporary.write_bytes(content)
 
-    write_whole(path, write)
+    write_whole(path, write, new)
 
 
 def write_json(path: Path, value: Any, new: bool = False) -> None:

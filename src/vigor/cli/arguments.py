@@ -13,6 +13,8 @@ TaskName = Annotated[str, arg(metavar="TASK")]
 TaskOfRun = Annotated[str | None, arg(metavar="TASK", help_behavior_hint="")]
 """Task of a run or a plan, where its own cannot be loaded."""
 RunFolder = Annotated[Path, arg(metavar="RUN")]
+RunOrSkill = Annotated[Path, arg(metavar="RUN|SKILL")]
+SkillFile = Annotated[Path, arg(metavar="SKILL")]
 PlanFile = Annotated[Path, arg(metavar="PLAN")]
 Folder = Annotated[Path, arg(metavar="DIR")]
 Numbers = Annotated[tuple[float, ...], arg(metavar="NUMBER ...", help_behavior_hint="")]
@@ -51,16 +53,20 @@ def chosen(plans: Any, context: int, solution: int) -> tuple[Any, Any]:
 
 
 def load_demonstrations(folder: Path, reference: str | None) -> tuple[Any, Any]:
-    """Task and demonstrations of a folder."""
+    """Task and demonstrations of a folder; with a task given also of recordings in any format."""
+    from vigor.demonstrations import importers
     from vigor.demonstrations.dataset import Demonstrations
+    from vigor.demonstrations.formats import recognition
     from vigor.demonstrations.preprocessing import settled
     from vigor.tasks import TASKS, load_task
 
+    if reference is None and folder.exists() and not recognition.is_own(folder):
+        raise UserError(f"{folder} holds no set of demonstrations; to read recordings in another format, give --task")
     name = reference or Demonstrations.load(folder).task
     if name not in TASKS and reference is None:
         raise UserError(
             f"{folder} holds demonstrations of {name}; give --task path/to/scene.toml or path/to/file.py:NAME"
         )
     task = load_task(name)
-    loaded = Demonstrations.load(folder, task)
+    loaded = importers.load(task, folder, say=print)
     return settled(task, loaded), loaded

@@ -94,9 +94,9 @@ class Check:
     """Check a folder with demonstrations, and say what is in it, what stands out and what is lacking."""
 
     folder: Positional[Folder]
-    """Folder with demonstrations."""
+    """Folder with demonstrations or, with --task, recordings in any format that `import` reads."""
     task: TaskOfRun = None
-    """Only needed for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
+    """Only needed for recordings, and for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.reports.terminal import demonstrations_remarks, demonstrations_table
@@ -112,9 +112,9 @@ class Show:
     """Draw a folder's demonstrations: their paths by context, and recordings against their fits by dimension."""
 
     folder: Positional[Folder]
-    """Folder with demonstrations."""
+    """Folder with demonstrations or, with --task, recordings in any format that `import` reads."""
     task: TaskOfRun = None
-    """Only needed for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
+    """Only needed for recordings, and for a task of your own: path/to/scene.toml or path/to/file.py:NAME."""
     out: MaybeFile = None
     """The picture of the paths; that of the fits is beside it. Default: demonstrations.png in the folder."""
 

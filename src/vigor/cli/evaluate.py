@@ -32,7 +32,7 @@ class Evaluate:
         if not fits or not 0 <= self.seed < 2**32:
             raise UserError("--samples must be from 1 to 100,000 and --seed from 0 to 2**32 - 1")
         use_device("auto")
-        opened = api.load(self.run, self.task)
+        opened = api.load_run(self.run, self.task)
         if not (self.run / run.RESULT).exists():
             print(f"vigor: the run in {self.run} has not finished; this is what it has learned so far", file=sys.stderr)
         judged = opened.evaluate(self.samples, self.seed)

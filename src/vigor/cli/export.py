@@ -32,7 +32,7 @@ class Export:
     pacing: Literal["uniform", "optimal"] = "uniform"
     """Where limits need more time: `uniform` slows down all of the movement, `optimal` only where a limit is hit."""
     start_pose: Numbers = ()
-    """Joints of the robot now; a movement that starts elsewhere is refused. A LeRobot data set begins there."""
+    """Joints of the robot now: it is led from there to where the movement starts, unless something is in the way."""
     unit: Literal["rad", "deg", "percent"] = "rad"
     """Unit of a LeRobot robot; `percent`: from -100 to 100 between the limits of a joint."""
     names: tuple[str, ...] = ()
@@ -84,8 +84,6 @@ class Export:
         if self.format != "lerobot":
             export.write(path, made[0], self.format, self.topics)
             return path
-        if self.start_pose:
-            made = [item.begun_at(self.start_pose, robot) for item in made]
         limits = () if robot is None else robot.position
         lerobot.write(path, made, self.plan.stem, self.names, self.unit, limits)
         return path
@@ -95,7 +93,9 @@ def _described(made: Any, asked: float, limited: bool) -> str:
     """A trajectory in words."""
     said = "" if limited else "; no limits are known, give a --urdf"
     if made.slowed_by is not None:
-        said = f"; slowed from {asked:.2f} s to {made.seconds:.2f} s by {made.slowed_by}"
+        said = f"; slowed from {asked:.2f} s to {made.seconds - made.led:.2f} s by {made.slowed_by}"
+    if made.led:
+        said += f"; the first {made.led:.2f} s lead to its start"
     worst = int(made.jerk.argmax())
     jerk = f"; largest jerk {made.jerk[worst]:.3g} /s³, of {made.joints[worst]}"
     return f"{len(made.times)} samples, {made.seconds:.2f} s{said}{jerk}"

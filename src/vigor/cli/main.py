@@ -17,16 +17,36 @@ from vigor.basics import device
 from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.basics.serialisation import is_plain
 from vigor.basics.version import __version__
-from vigor.cli import benchmark, demos, evaluate, export, plan, report, robot, show, studio, suggest, train
+from vigor.cli import (
+    benchmark,
+    demos,
+    evaluate,
+    export,
+    inspect,
+    open,
+    pack,
+    plan,
+    practise,
+    report,
+    robot,
+    show,
+    studio,
+    suggest,
+    train,
+)
 
 COMMANDS: dict[str, Any] = {
     "train": train.Train,
     "evaluate": evaluate.Evaluate,
     "report": report.Report,
+    "open": open.Open,
     "plan": plan.Plan,
     "export": export.Export,
     "show": show.Show,
     "suggest": suggest.Suggest,
+    "practise": practise.Practise,
+    "pack": pack.Pack,
+    "inspect": inspect.Inspect,
     "benchmark": benchmark.Benchmark,
     "demos": demos.Demos,
     "studio": studio.Studio,

@@ -1,8 +1,9 @@
 """`vigor report`."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from vigor.basics.device import use_device
 from vigor.cli.arguments import RunFolder, TaskOfRun
@@ -14,6 +15,8 @@ class Report:
 
     run: Positional[RunFolder]
     """Folder of the run or the benchmark."""
+    figures: Annotated[tuple[Literal["pdf", "svg"], ...], arg(metavar="FORMAT ...")] = ()
+    """Formats that the figures of a run are drawn in beside PNG: pdf or svg, for print."""
     task: TaskOfRun = None
     """Task of the run, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 
@@ -26,5 +29,5 @@ class Report:
             print(page.write_report(self.run))
             return 0
         use_device("auto")
-        print(draw(self.run, self.task))
+        print(draw(self.run, self.task, self.figures))
         return 0

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tyro.conf import Positional
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
+from vigor.basics.install import missing
 from vigor.cli.arguments import MaybeFile, PlanFile, TaskOfRun, chosen, load_demonstrations, read_plans
+
+if TYPE_CHECKING:
+    from vigor.planning.plans import Plans
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,8 @@ class Show:
     solution: int = 1
     """Rank of its solution."""
     out: MaybeFile = None
-    """A .png file for a figure of all contexts, or .mp4 for a film (for tasks that have one). Default: a .png beside
-    the plan."""
+    """A .png file for a figure of all contexts, .html for a page to turn and play, or .mp4 or .gif for a film (where a
+    task has one). Default: a .png beside the plan."""
     rerun: MaybeFile = None
     """A new .rrd file for the viewer Rerun: arm, paths and joints of all movements on a time line."""
     task: TaskOfRun = None
@@ -38,12 +43,14 @@ class Show:
             return self._write_rerun(self.rerun)
         stem = self.plan / "plan" if self.plan.is_dir() else self.plan
         path = self.out or stem.with_suffix(".png")
-        if path.suffix not in (".png", ".mp4") or path.is_dir():
-            raise UserError(f"--out must be a .png or .mp4 file, not {path}")
+        if path.suffix not in (".png", ".html", ".mp4", ".gif") or path.is_dir():
+            raise UserError(f"--out must be a .png, .html, .mp4 or .gif file, not {path}")
         plans = read_plans(self.plan, self.task)
         plan, solution = chosen(plans, self.context, self.solution)
         if path.suffix == ".png":
             figures.save(plans.plot(), path)
+        elif path.suffix == ".html":
+            _write_page(path, plans, self.context)
         else:
             task = plans.load_task()
             if task.display.film is None:
@@ -71,3 +78,14 @@ class Show:
             viewer.write(path, task, display.scenes(plans, shown), plans.constraints.seconds)
         print(path)
         return 0
+
+
+def _write_page(path: Path, plans: "Plans", context: int) -> None:
+    """Write a context of a plan as a page to turn and play."""
+    from vigor.planning import display
+
+    try:
+        from vigor.studio import turntable
+    except ImportError:
+        raise missing("pages to turn are made by viser", "studio") from None
+    turntable.write(path, plans.load_task(), display.scenes(plans)[context - 1])

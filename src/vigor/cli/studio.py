@@ -13,7 +13,7 @@ class Studio:
     """Record demonstrations in a browser, watch them being learned, drag targets and see plans."""
 
     task: Positional[TaskName]
-    """planar-reacher, panda-reacher, box-pusher, or path/to/file.py:NAME of a task that has a stage."""
+    """planar-reacher, panda-reacher, box-pusher, path/to/scene.toml, or path/to/file.py:NAME."""
     out: MaybeFolder = None
     """Folder for demonstrations and runs; one that exists is continued. Default: studio/TASK."""
     demos: MaybeFolder = None

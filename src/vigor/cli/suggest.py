@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from tyro.conf import Positional
 
 from vigor.basics.device import use_device
-from vigor.cli.arguments import RunFolder, TaskOfRun
+from vigor.cli.arguments import RunOrSkill, TaskOfRun
 
 
 @dataclass(frozen=True)
 class Suggest:
-    """Say in which contexts a demonstration would help a run most."""
+    """Say in which contexts a demonstration would help a run or a skill most."""
 
-    run: Positional[RunFolder]
-    """Folder of the run."""
+    run: Positional[RunOrSkill]
+    """Folder of the run, or a skill that `vigor pack` wrote."""
     contexts: int = 3
     """Contexts to suggest."""
     seed: int = 0

@@ -23,7 +23,7 @@ class Train:
     task: Positional[TaskName] = ""
     """planar-reacher, panda-reacher, box-pusher, or for a task of your own path/to/scene.toml or
     path/to/file.py:NAME."""
-    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail"] = "vigor"
+    method: Literal["vigor", "em-drex", "bc-t", "bc-gmm-t", "bc-s", "bc-gmm-s", "gail", "copied", "carried"] = "vigor"
     """VIGOR, or a method that the paper compares with. Each has settings of its own: see --method bc-t --help."""
     demos: MaybeFolder = None
     """Folder with demonstrations (see `vigor demos`), or recordings in any format that `vigor demos import` reads.
@@ -70,7 +70,7 @@ class Train:
         from vigor.reports.terminal import results_table
 
         results_table(finished.result)
-        print(f"Report, to be opened in a browser: {finished.report()}")
+        print(f"Report: {finished.report()}\nOpen it with: vigor open {folder}")
         return 0
 
     def _folder(self) -> Path:

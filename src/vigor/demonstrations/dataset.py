@@ -44,6 +44,8 @@ class Demonstrations:
     """Recordings that were fitted, [T, dimensions] with a T of their own; None where only weights are known."""
     source: str
     """Source of the set, in words."""
+    own: np.ndarray | None = None
+    """[n]: whether the robot found a movement itself, in practice; None where all were demonstrated."""
 
     def __post_init__(self) -> None:
         if not is_plain(self.task) or not is_plain(self.source):
@@ -56,7 +58,14 @@ class Demonstrations:
             if len(recordings) != len(weights):
                 said = f"there are {len(recordings)} recordings for {len(weights)} weight vectors; give as many"
                 raise UserError(said)
+        own = self.own
+        if own is not None:
+            own = np.array(own)
+            if own.shape != (len(weights),) or not np.all((own == 0) | (own == 1)):
+                raise UserError(f"own must say 0 or 1 for each of the {len(weights)} movements")
+            own = own.astype(bool)
         checked = {"contexts": contexts, "context_of": context_of, "weights": weights, "recordings": recordings}
+        checked["own"] = own
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -114,7 +123,9 @@ class Demonstrations:
         return len(self.weights)
 
     def __repr__(self) -> str:
-        counts = f"{len(self)} demonstrations of {len(self.demonstrated)} contexts"
+        found = 0 if self.own is None else int(self.own.sum())
+        counts = f"{len(self) - found} demonstrations{f' and {found} own movements' if found else ''}"
+        counts += f" of {len(self.demonstrated)} contexts"
         return f"Demonstrations({self.task}, {counts}, {self.source})"
 
 
@@ -221,6 +232,8 @@ RECORDED: Contents = {
     "lengths": Numbers(("demonstration",), 1, whole=True),
 }
 """Further arrays of a set with recordings: all of them, one after the other, and how long each is."""
+PRACTISED: Contents = {"own": Numbers(("demonstration",), 0, 1, whole=True)}
+"""Further array of a set with movements of practice: whether the robot found each itself."""
 
 
 @dataclass(frozen=True)
@@ -258,6 +271,8 @@ def _arrays(demonstrations: Demonstrations) -> dict[str, np.ndarray]:
     if demonstrations.recordings is not None:
         arrays["samples"] = np.concatenate(demonstrations.recordings)
         arrays["lengths"] = np.array([len(recording) for recording in demonstrations.recordings])
+    if demonstrations.own is not None:
+        arrays["own"] = demonstrations.own.astype(np.int8)
     return arrays
 
 
@@ -279,8 +294,9 @@ def load(folder: Path, task: Task | None = None) -> Demonstrations:
     try:
         contents.check(_described(arrays), arrays)
         recordings = cut(arrays["samples"], arrays["lengths"]) if "samples" in arrays else None
+        named = {name: arrays[name] for name in ("contexts", "context_of", "weights")}
         demonstrations = Demonstrations(
-            header.task, arrays["contexts"], arrays["context_of"], arrays["weights"], recordings, header.source
+            header.task, **named, recordings=recordings, source=header.source, own=arrays.get("own")
         )
         if task is not None:
             check_fits(demonstrations, task)
@@ -292,8 +308,8 @@ def load(folder: Path, task: Task | None = None) -> Demonstrations:
 
 
 def _described(arrays: dict[str, np.ndarray]) -> Contents:
-    """Description of a set's arrays, with recordings or without."""
-    return CONTENTS if "samples" not in arrays else {**CONTENTS, **RECORDED}
+    """Description of a set's arrays, with recordings or without, of practice or not."""
+    return CONTENTS | (RECORDED if "samples" in arrays else {}) | (PRACTISED if "own" in arrays else {})
 
 
 def _header(demonstrations: Demonstrations, arrays: str = ARRAYS) -> Header:

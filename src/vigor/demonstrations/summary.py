@@ -118,7 +118,7 @@ def _standing_out(values: np.ndarray) -> list[int]:
 
 
 def lacking(task: Task, summary: Summary) -> list[str]:
-    """Sentences about contexts that have fewer demonstrations than a run learns from, or fewer ways than others."""
+    """Sentences about contexts that have fewer demonstrations than a run learns from, or fewer distinct movements."""
     said, wanted = [], task.source.per_context
     few = [(int(i), int(count)) for i, count in zip(summary.contexts, summary.counts, strict=True) if count < wanted]
     if few:
@@ -128,5 +128,5 @@ def lacking(task: Task, summary: Summary) -> list[str]:
     single = [int(i) + 1 for i, ways in zip(summary.contexts, summary.solutions, strict=True) if ways < most]
     if single:
         listed = ", ".join(map(str, single[:5])) + (", ..." if len(single) > 5 else "")
-        said.append(f"{len(single)} contexts are done in fewer ways than the {most} of others: {listed}")
+        said.append(f"{len(single)} contexts have fewer distinct movements than the {most} of others: {listed}")
     return said

@@ -12,7 +12,11 @@ from typing import Any
 import numpy as np
 
 from vigor.basics.errors import OutOfRange, UserError
+from vigor.basics.serialisation import to_json
+from vigor.demonstrations.repertoire import Repertoire
+from vigor.evaluation import resemblance
 from vigor.evaluation.policies import Learned
+from vigor.evaluation.resemblance import Resemblance, normalised_entropy
 from vigor.learning import prediction
 from vigor.learning.invariants import Invariants
 from vigor.motion.trajectories import distinct_solutions
@@ -52,6 +56,10 @@ class Evaluation:
     where it is not known what demonstrations have in common."""
     versatility: tuple[Versatility, ...]
     """By context."""
+    known: Repertoire | None = None
+    """Repertoire of all demonstrations, if some are held out."""
+    resemblance: tuple[Resemblance | None, ...] = ()
+    """By context, if some demonstrations are held out; None where none are."""
 
     def summary(self, rows: slice) -> dict[str, Any]:
         """Means over some contexts, and the figures of each, as `result.json` has them."""
@@ -75,9 +83,13 @@ class Evaluation:
                 found["success_chosen"] = float(chosen.mean())
         versatility = [item.__dict__ for item in self.versatility[rows]]
         found["versatility"] = {name: float(np.mean([each[name] for each in versatility])) for name in versatility[0]}
+        alike = self.resemblance[rows]
+        if self.known is not None and (means := resemblance.summary(self.known, alike)):
+            found["resemblance"] = means
         found["contexts"] = [
             {"context": context.tolist(), "versatility": versatility[i]}
             | {name: values[i].tolist() for name, values in columns.items()}
+            | ({"resemblance": to_json(alike[i])} if alike and alike[i] is not None else {})
             for i, context in enumerate(self.policies.contexts[rows])
         ]
         return found
@@ -95,29 +107,42 @@ class Evaluation:
 
 
 def evaluate(
-    task: Task, policies: Learned, samples: int | None = None, seed: int = 0, common: Invariants | None = None
+    task: Task,
+    policies: Learned,
+    samples: int | None = None,
+    seed: int = 0,
+    common: Invariants | None = None,
+    known: Repertoire | None = None,
 ) -> Evaluation:
     """Draw samples of every component of every context and judge them by the task's own metric.
 
     samples: per component, as many as the task says by default; common: what demonstrations have in common, by which
-    success is predicted.
+    success is predicted; known: the repertoire of all demonstrations, if some are held out.
     """
     if not task.judged and common is None:
         raise UserError(f"{task.name} is not judged, and it is not known what its demonstrations have in common")
     samples = task.judge.samples if samples is None else samples
     blocks = [
-        _evaluate(task, policies, samples, seed, common, first) for first in range(0, len(policies.contexts), _BLOCK)
+        _evaluate(task, policies, samples, seed, common, known, first)
+        for first in range(0, len(policies.contexts), _BLOCK)
     ]
-    weights, *arrays, versatility = zip(*blocks, strict=True)
+    weights, *arrays, versatility, alike = zip(*blocks, strict=True)
     success, distance, predicted = (None if parts[0] is None else np.concatenate(parts) for parts in arrays)
-    by_context = tuple(item for block in versatility for item in block)
-    return Evaluation(policies, np.concatenate(weights), success, distance, predicted, by_context)
+    by_context = (tuple(item for block in part for item in block) for part in (versatility, alike))
+    versatile, resembling = by_context
+    return Evaluation(policies, np.concatenate(weights), success, distance, predicted, versatile, known, resembling)
 
 
 def _evaluate(
-    task: Task, policies: Learned, samples: int, seed: int, common: Invariants | None, first: int
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None, list[Versatility]]:
-    """Weights, success, distance, predicted success [context, component] and versatility of a block of contexts."""
+    task: Task,
+    policies: Learned,
+    samples: int,
+    seed: int,
+    common: Invariants | None,
+    known: Repertoire | None,
+    first: int,
+) -> tuple[Any, ...]:
+    """Figures of a block of contexts, in the order in which an `Evaluation` has them."""
     rows = slice(first, first + _BLOCK)
     weights, means, joints = policies.movements(task, rows, samples, seed)
     for values in (weights, means, joints):
@@ -138,7 +163,11 @@ def _evaluate(
         succeeded = task.succeeds(distances)
         success, distance = succeeded.mean(axis=-1), distances.mean(axis=-1)
     versatility = [_versatility(distinct, *parts) for parts in zip(weights, means, joints, succeeded, strict=True)]
-    return weights, success, distance, predicted, versatility
+    alike: list[Resemblance | None] = []
+    if known is not None:
+        parts = zip(policies.contexts[rows], weights, joints, succeeded, strict=True)
+        alike = [resemblance.resemblance(known, *own) for own in parts]
+    return weights, success, distance, predicted, versatility, alike
 
 
 def _check_finite(what: str, values: np.ndarray, first: int) -> None:
@@ -201,12 +230,3 @@ def filled(values: Sequence[Any]) -> np.ndarray:
         return np.array([math.nan if value is None else value for value in values], float)
     lists = [value if isinstance(value, list) else [] for value in values]
     return np.array([[*value, *[math.nan] * (longest - len(value))] for value in lists], float)
-
-
-def normalised_entropy(shares: np.ndarray, behaviours: int) -> float:
-    """Entropy of the shares [n], which need not sum to one, to the base of `behaviours`; at most 1, and 0 if empty."""
-    total = shares.sum()
-    if total <= 0 or behaviours < 2:
-        return 0.0
-    p = shares[shares > 0] / total
-    return float(min(1.0, -np.sum(p * np.log(p)) / np.log(behaviours)))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict
 
 from vigor.basics.errors import UserError
+from vigor.evaluation.resemblance import FIGURES
 
 
 class Ways(TypedDict):
@@ -14,8 +15,42 @@ class Ways(TypedDict):
     entropy: float
 
 
+class WayShare(TypedDict):
+    """Share of a way among demonstrations and among samples."""
+
+    name: str
+    demonstrations: float
+    samples: float
+
+
+class ResemblanceSummary(TypedDict, total=False):
+    """Means of `vigor.evaluation.resemblance.Resemblance`."""
+
+    coverage: float
+    precision: float
+    alike: float
+    entropy: float
+    entropy_shown: float
+    difference: float
+    contexts: int
+    ways: list[WayShare]
+
+
+class ContextResemblance(TypedDict):
+    """`vigor.evaluation.resemblance.Resemblance` of a context."""
+
+    coverage: float
+    precision: float
+    alike: float | None
+    entropy: float
+    entropy_shown: float
+    difference: float
+    demonstrations: list[float]
+    samples: list[float]
+
+
 class ContextSummary(TypedDict, total=False):
-    """Figures of one context, by component."""
+    """Figures of one context, by component; `resemblance` where some demonstrations are held out."""
 
     context: list[float]
     versatility: Ways
@@ -23,6 +58,7 @@ class ContextSummary(TypedDict, total=False):
     success: list[float]
     distance: list[float]
     predicted: list[float]
+    resemblance: ContextResemblance
 
 
 class Summary(TypedDict, total=False):
@@ -36,6 +72,7 @@ class Summary(TypedDict, total=False):
     predicted_best: float
     predicted_mixture: float
     versatility: Ways
+    resemblance: ResemblanceSummary
     contexts: list[ContextSummary]
 
 
@@ -50,7 +87,18 @@ def components(summary: Any) -> set[int]:
     for name in needed - {"versatility"}:
         if not -1e-6 <= summary[name] <= 1 + 1e-3:
             raise UserError(f"{name} must be from 0 to 1")
+    for own in (summary, *summary.get("contexts", ())):
+        _check_resemblance(own.get("resemblance", {}))
     return set(_lengths(summary))
+
+
+def _check_resemblance(figures: Any) -> None:
+    """Refuse figures of a resemblance that are no shares."""
+    rates = [figures[name] for name in FIGURES if figures.get(name) is not None]
+    rates += [way[who] for way in figures.get("ways", ()) for who in ("demonstrations", "samples")]
+    rates += [*figures.get("demonstrations", ()), *figures.get("samples", ())]
+    if any(not -1e-6 <= rate <= 1 + 1e-6 for rate in rates):
+        raise UserError("figures of a resemblance must be from 0 to 1")
 
 
 def _lengths(summary: Any) -> Iterator[int]:

@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 from scipy.cluster import hierarchy
-from scipy.spatial.distance import cdist
 
 from vigor.evaluation.policies import Policies
 from vigor.motion.promp import rollout
@@ -34,10 +33,3 @@ def _likeliest(joints: np.ndarray, weights: np.ndarray, count: int) -> tuple[np.
     kept = [int(np.argmax(np.where(group == i, weights, -1.0))) for i in range(count)]
     shares = np.bincount(group, weights) / weights.sum()
     return np.array(kept), np.maximum(shares, np.finfo(np.float32).tiny).astype(np.float32)
-
-
-def coverage(movements: np.ndarray, shown: np.ndarray, distinct: float) -> float:
-    """Share of shown movements [m, T, dimensions] that some of other movements [n, T, dimensions] is like."""
-    if not len(movements) or not len(shown):
-        return 0.0
-    return float(np.mean(np.any(cdist(apart(movements), apart(shown)) < distinct, axis=0)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.experiments import charts, paper, tables
+from vigor.experiments import charts, overview, paper, tables
 from vigor.experiments.statistics import Summary, interval_words
 from vigor.experiments.store import Row, Store
 from vigor.experiments.suites import ABLATIONS, ADDITIONS
@@ -86,6 +86,8 @@ def write_report(folder: Path) -> Path:
         failures=[(_labels(row), row) for row in failures],
         cells=[(_labels(row), row) for row in rows],
         interval=interval_words,
+        by_task=overview.by_task(groups),
+        over_tasks=overview.over_tasks(groups),
     )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"

@@ -14,8 +14,10 @@ NAMES = {
     "gail": "GAIL",
     "bc-gmm-s": "BC-GMM(S)",
     "bc-s": "BC(S)",
+    "carried": "carried",
+    "copied": "copied",
 }
-"""Methods in the order of the paper's figures."""
+"""Methods in the order of the paper's figures, then those without learning."""
 
 
 class Box(NamedTuple):

@@ -34,6 +34,10 @@ class _Setup(TypedDict):
     method: str
     seed: int
     demos: str | None
+    train_contexts: int
+    demos_per_context: int
+    descriptors: str
+    raw: bool
     settings: dict[str, Any]
 
 
@@ -53,6 +57,7 @@ class Failed(TypedDict):
 class Finished(Failed):
     """Row of a cell that has been judged."""
 
+    demonstrations: str
     device: str
     seconds: float
     together: int
@@ -186,11 +191,11 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Numbers and words of a row under dotted names; figures by context are left to the cell's own file."""
+    """Numbers and words of a row under dotted names; figures by context and by way are left to the cell's own file."""
     for name, value in row.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         elif name == "success_components":
             yield f"{prefix}{name}", " ".join(f"{rate:.4f}" for rate in value)
-        elif not (name == "contexts" and isinstance(value, list)):
+        elif not (name in ("contexts", "ways") and isinstance(value, list)):
             yield f"{prefix}{name}", value

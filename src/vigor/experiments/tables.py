@@ -86,6 +86,11 @@ class Group:
     def versatility(self, name: str) -> float:
         return float(np.mean([row["test"]["versatility"][name] for row in self.rows]))
 
+    def resemblance(self, name: str) -> float | None:
+        """A figure by the demonstrations of training contexts that are held out; None where none are."""
+        found = [row["train"]["resemblance"][name] for row in self.rows if "resemblance" in row["train"]]
+        return float(np.mean(found)) if found else None
+
     @property
     def seconds(self) -> float:
         """A seed's share of the time that it took."""

@@ -69,9 +69,9 @@ def first_state(task: Task, settings: VigorSettings, problem: Problem) -> VigorS
     """Mixtures and networks before the first iteration."""
     contexts, networks = problem.contexts.shape[0], settings.density_ratio.training.networks
     key_mixtures, key_networks = jax.random.split(jax.random.fold_in(problem.key, _START))
-    mixtures = jax.vmap(lambda key: policy_update.first_mixture(key, task, settings.update, problem.starts))(
-        jax.random.split(key_mixtures, contexts)
-    )
+    mixtures = jax.vmap(
+        lambda key, context: policy_update.first_mixture(key, task, settings.update, problem.starts, context)
+    )(jax.random.split(key_mixtures, contexts), problem.contexts)
     training = settings.density_ratio.training
     ensemble = jax.vmap(lambda key: network_training.new_network(key, training, task.features))(
         jax.random.split(key_networks, networks)
@@ -178,6 +178,7 @@ def _judged(task: Task, settings: VigorSettings, problem: Problem, mixtures: Mix
     """A run's mixtures [context, ...] as its policies have them, and their components' predicted success."""
     key = jax.random.fold_in(problem.key, _WEIGHTS)
     success = prediction.component_success(key, task, problem.invariants, problem.contexts, mixtures)
+    success = policy_update.trusted(task, settings.update, problem.starts, problem.contexts, success)
     fixed = settings.update.weights == "fixed"
     return mixtures if fixed else prediction.weighed(mixtures, success), success
 

@@ -49,6 +49,8 @@ TAIL = 10.0
 """Energy from which on the log density falls slowly, so that what is far away is not pulled at any cost."""
 MISSED = 30.0
 """Energy of a movement that succeeds in half the cases, if left-out demonstrations say nothing else."""
+ALL, SOME = 32, 12
+"""Contexts up to which all are looked at, left out or misplaced into, and how many of more: each takes its time."""
 _NOTHING = 1e-6
 """Variance of a quantity that does not vary, in its own units."""
 
@@ -115,7 +117,7 @@ def learn(
     summaries = np.asarray(jax.jit(statistics)(everything.astype(np.float32)), np.float64)
     found = _learn(everything, summaries, contexts)
     energies = []
-    for context in np.unique(contexts):
+    for context in spread(np.unique(contexts)):
         others = contexts != context
         if np.sum(others) > 1:
             without = _learn(everything[:, others], summaries[:, others], contexts[others])
@@ -124,6 +126,11 @@ def learn(
     usual = 4 * np.quantile(np.concatenate(energies), 0.9) if energies else 0.0
     distinct = 0.5 * usual_difference(trajectories)
     return found._replace(missed=jnp.maximum(MISSED, usual), distinct=jnp.asarray(distinct, jnp.float32))
+
+
+def spread(contexts: np.ndarray) -> np.ndarray:
+    """Contexts [n] to look at: all, or of many some that are evenly spread."""
+    return contexts if len(contexts) <= ALL else contexts[np.linspace(0, len(contexts) - 1, SOME).round().astype(int)]
 
 
 def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray) -> Invariants:
@@ -243,6 +250,11 @@ def demonstrated(invariants: Invariants) -> Float[Array, "demonstration statisti
     return invariants.origin + jnp.linalg.solve(invariants.directions.T, invariants.known.T).T
 
 
+def labels(names: Sequence[str]) -> list[str]:
+    """Names [statistic] of statistics, by those of the descriptors [F]."""
+    return [f"{name}, {which}" for which in ("at the end", "smallest") for name in names]
+
+
 def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any]]:
     """Essential statistics for people to read, the most constant first; names: of the descriptors [F].
 
@@ -250,10 +262,9 @@ def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any
     """
     ratios = np.asarray((invariants.within / invariants.elsewhere) ** 2)
     usual = np.median(np.asarray(demonstrated(invariants)), axis=0)
-    labels = [f"{name}, {which}" for which in ("at the end", "smallest") for name in names]
     return [
         {
-            "quantity": labels[i],
+            "quantity": labels(names)[i],
             "value": float(usual[i]),
             "deviation": float(invariants.within[i]),
             "elsewhere": float(invariants.elsewhere[i]),

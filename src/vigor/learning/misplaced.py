@@ -19,7 +19,7 @@ def with_misplaced(key: PRNGKeyArray, task: Task, share: float, problem: Problem
     A demonstration is described as if its context were another: one on the straight line to the context of other
     demonstrations, anywhere on it. Every network draws its own. share: how much they count beside policy samples.
     """
-    contexts, networks = problem.train_contexts, samples.shares.shape[0]
+    contexts, networks = problem.shown_contexts, samples.shares.shape[0]
     count, shown = contexts.shape[0], problem.trajectories.shape[0]
     if not share or count == 1:
         return samples

@@ -58,14 +58,20 @@ def sample_with_components(
     return mixture.means[component] + turned, component
 
 
-def log_prob(mixture: Mixture, points: Float[Array, "point weight"]) -> Float[Array, " point"]:
-    """Log density of points."""
+def log_density(mixture: Mixture, noise: Float[Array, "component sample weight"]) -> Float[Array, "component sample"]:
+    """Log density of the mixture at the samples that `place` makes of each component's noise.
 
-    def component(mean: Float[Array, " weight"], root: Float[Array, "weight weight"]) -> Float[Array, " point"]:
-        # Inverted once, and multiplied in full precision: a GPU's own is too coarse for narrow components.
-        noise = jnp.einsum("ij,pj->pi", jnp.linalg.inv(root), points - mean, precision="highest")
-        log_determinant = jnp.linalg.slogdet(root)[1]
-        return -0.5 * jnp.sum(noise**2, axis=1) - log_determinant - 0.5 * mean.shape[0] * math.log(2 * math.pi)
+    What a sample is to its own component is its noise, exactly: only for the others a root is inverted, whose errors
+    are as large as the component is narrow.
+    """
+    points = place(mixture, noise)
 
-    densities = jax.vmap(component)(mixture.means, mixture.roots)
-    return jax.scipy.special.logsumexp(mixture.log_weights[:, None] + densities, axis=0)
+    def by_component(own: Int[Array, ""], mean: Float[Array, " weight"], root: Float[Array, "weight weight"]) -> Array:
+        """Log density of all samples in one component."""
+        there = jnp.einsum("ij,ksj->ksi", jnp.linalg.inv(root), points - mean, precision="highest")
+        here = (jnp.arange(noise.shape[0]) == own)[:, None, None]
+        squares = jnp.sum(jnp.where(here, noise, there) ** 2, axis=-1)
+        return -0.5 * squares - jnp.linalg.slogdet(root)[1] - 0.5 * mean.shape[0] * math.log(2 * math.pi)
+
+    densities = jax.vmap(by_component)(jnp.arange(noise.shape[0]), mixture.means, mixture.roots)
+    return jax.scipy.special.logsumexp(mixture.log_weights[:, None, None] + densities, axis=0)

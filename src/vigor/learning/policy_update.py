@@ -36,8 +36,11 @@ class PolicyUpdate:
     components: int = 30
     """Gaussians in the mixture of each context; one a demonstration if these are fewer and mixtures begin there."""
     begin: Literal["demonstrations", "normal"] = "demonstrations"
-    """Start of the components: at demonstrations, whatever their contexts, or drawn from a standard normal distribution
-    (the paper's)."""
+    """Start of the components: at demonstrations, carried into their context where the task says how, or drawn from a
+    standard normal distribution (the paper's)."""
+    room: float = 1.0
+    """Room of a component that begins at a demonstration, as a share of how far demonstrations of different contexts
+    are apart: little keeps it near what was shown or carried."""
     kl_bound: float = 0.2
     """Largest KL divergence of a component's step."""
     surrogate: Literal["gradients", "values"] = "gradients"
@@ -62,6 +65,8 @@ class PolicyUpdate:
             raise UserError(f"chunk must be positive, or 0 for what is fast, not {self.chunk}")
         if not 0 <= self.sharpness < 1:
             raise UserError(f"sharpness must be from 0 to below 1, not {self.sharpness}")
+        if not 0 < self.room < math.inf:
+            raise UserError(f"room must be positive and finite, not {self.room}")
         if not 0 < self.kl_bound < math.inf:
             raise UserError(f"kl_bound must be positive and finite, not {self.kl_bound}")
 
@@ -80,12 +85,28 @@ class PolicyUpdate:
             )
 
 
-def first_mixture(key: PRNGKeyArray, task: Task, settings: PolicyUpdate, at: Starts) -> Mixture:
-    """A mixture before the first update; at: demonstrations, where it may begin."""
+def first_mixture(
+    key: PRNGKeyArray, task: Task, settings: PolicyUpdate, at: Starts, context: Float[Array, " coordinate"]
+) -> Mixture:
+    """A context's mixture before the first update; at: demonstrations, where it may begin."""
     settings.check_task(task)
     if settings.begin == "demonstrations":
-        return starts.mixture(key, at, settings.components)
+        own = starts.in_context(task, at, context, settings.components)
+        return starts.mixture(key, own._replace(room=settings.room * own.room), settings.components)
     return mixture.normal(key, settings.components, task.promp.weights)
+
+
+def trusted(
+    task: Task,
+    settings: PolicyUpdate,
+    at: Starts,
+    contexts: Float[Array, "context coordinate"],
+    success: Float[Array, "context component"],
+) -> Float[Array, "context component"]:
+    """Predicted success of components that began at demonstrations, the less the farther these were carried."""
+    if settings.begin != "demonstrations" or task.transfer.away is None:
+        return success
+    return success * jax.vmap(lambda context: starts.trust(task, at, context, settings.components))(contexts)
 
 
 def with_equal_weights(settings: PolicyUpdate, mixtures: Mixture) -> Mixture:
@@ -137,16 +158,16 @@ def update(
 
 
 def _of_density(key: PRNGKeyArray, samples: int, mixtures: Mixture) -> Quadratic:
-    """Quadratic models [context, component, ...] of the mixtures' own log density around each of their components."""
+    """Quadratic models [context, component, ...] of the mixtures' own log density around each of their components.
+
+    From the same points as a reward's gradients, so that a mixture that is what it should be stays as it is.
+    """
     components, dimension = mixtures.means.shape[1:]
-    design = surrogate.design(jax.random.fold_in(key, 1), samples, dimension)
+    design = surrogate.design(key, samples, dimension)
     noise = jnp.broadcast_to(design, (components, *design.shape))
 
     def one(own: Mixture) -> Quadratic:
-        def log_density(noise: Float[Array, "component sample weight"]) -> Float[Array, "component sample"]:
-            return mixture.log_prob(own, mixture.place(own, noise).reshape(-1, dimension)).reshape(noise.shape[:2])
-
-        values, pull = jax.vjp(log_density, noise)
+        values, pull = jax.vjp(partial(mixture.log_density, own), noise)
         return jax.vmap(surrogate.from_gradients)(noise, values, pull(jnp.ones_like(values))[0])
 
     return jax.vmap(one)(mixtures)
@@ -200,11 +221,15 @@ def _from_values(
     contexts: Float[Array, "context coordinate"],
     mixtures: Mixture,
 ) -> Quadratic:
-    """Quadratic models [context, component, ...] from values by least squares; every network scores every sample."""
+    """Quadratic models [context, component, ...] from values by least squares; every network scores every sample.
+
+    Components share their random directions, so that one factorisation serves them all: it is what takes the time.
+    """
     (count, components, dimension), samples = mixtures.means.shape, settings.samples
-    noise = jax.random.normal(key, (count, components, samples, dimension))
-    flat = jax.vmap(mixture.place)(mixtures, noise).reshape(-1, dimension)
+    noise = jax.random.normal(key, (samples, dimension))
+    shared = jnp.broadcast_to(noise, (count, components, samples, dimension))
+    flat = jax.vmap(mixture.place)(mixtures, shared).reshape(-1, dimension)
     owner = jnp.repeat(contexts, components * samples, axis=0)
     scored = jax.vmap(score, (0, None, None))
     values = by_chunks(settings.chunk, lambda w, c: jnp.mean(scored(ensemble, w, c), axis=0), flat, owner)
-    return jax.vmap(jax.vmap(surrogate.from_values))(noise, values.reshape(count, components, samples))
+    return surrogate.from_values(noise, values.reshape(count, components, samples))

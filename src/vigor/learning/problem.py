@@ -14,6 +14,7 @@ from vigor.demonstrations.splits import Split
 from vigor.learning import invariants
 from vigor.learning.invariants import Invariants
 from vigor.learning.starts import Starts, starts
+from vigor.motion.promp import rollout
 from vigor.tasks.task import Task
 
 
@@ -23,13 +24,16 @@ class Problem(NamedTuple):
     key: Key[Array, "*run"]
     """Random key of the run."""
     train_contexts: Float[Array, "*run train_context coordinate"]
-    """Contexts with demonstrations."""
+    """Contexts with demonstrations of their own."""
     test_contexts: Float[Array, "*run test_context coordinate"]
     """Contexts without."""
+    shown_contexts: Float[Array, "*run shown_context coordinate"]
+    """Training contexts, and those of the mirror images of their demonstrations."""
     demonstrations: Float[Array, "*run demonstration time feature"]
-    """Descriptors of the training contexts' demonstrations, context by context."""
+    """Descriptors of demonstrations and their images, as many of every shown context, context by context. Where there
+    are own movements of practice among them, demonstrations come again until they weigh as much as these."""
     starts: Starts
-    """Their movement-primitive weights, where mixtures begin."""
+    """Their movement-primitive weights and contexts, where mixtures begin."""
     trajectories: Float[Array, "*run demonstration time dimension"]
     """Their trajectories."""
     invariants: Invariants
@@ -42,19 +46,47 @@ class Problem(NamedTuple):
 
 
 def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int, raw: bool = False) -> Problem:
-    """The problem of a run with this seed and split."""
+    """The problem of a run with this seed and split. Raw recordings have no mirror images."""
     chosen = split.demonstrations.reshape(-1)
-    joints = jnp.asarray(trajectories(task, demonstrations, raw)[chosen], jnp.float32)
-    descriptors, common = described(task, split.train_contexts, joints)
+    weights, contexts = demonstrations.weights[chosen], demonstrations.contexts[demonstrations.context_of[chosen]]
+    joints = trajectories(task, demonstrations, raw)[chosen]
+    if task.transfer.images and not raw:
+        weights, contexts = (np.asarray(part) for part in _with_images(task, weights, contexts))
+        joints = np.asarray(rollout(task.promp, jnp.asarray(weights)))
+    shown = contexts[:: split.demonstrations.shape[1]]
+    descriptors, common = described(task, shown, jnp.asarray(joints, jnp.float32))
+    if demonstrations.own is not None:
+        descriptors = descriptors[_weighed(np.resize(demonstrations.own[chosen], len(descriptors)))]
     return Problem(
         jax.random.key(seed),
         jnp.asarray(split.train_contexts, jnp.float32),
         jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
+        jnp.asarray(shown, jnp.float32),
         descriptors,
-        starts(demonstrations.weights[chosen], demonstrations.context_of[chosen]),
-        joints,
+        starts(task, weights, contexts),
+        jnp.asarray(joints, jnp.float32),
         common,
     )
+
+
+def _weighed(own: np.ndarray) -> np.ndarray:
+    """Rows of movements, of which some are own [n]: all, and demonstrations again while they are fewer than these."""
+    shown, found = np.flatnonzero(~own), np.flatnonzero(own)
+    return (
+        np.arange(len(own))
+        if not len(shown)
+        else np.concatenate([np.resize(shown, max(len(shown), len(found))), found])
+    )
+
+
+@partial(jax.jit, static_argnums=0)
+def _with_images(
+    task: Task, weights: Float[Array, "demonstration weight"], contexts: Float[Array, "demonstration coordinate"]
+) -> tuple[Float[Array, "shown weight"], Float[Array, "shown coordinate"]]:
+    """Weights and contexts of demonstrations and of their mirror images."""
+    images = [jax.vmap(image)(weights, contexts) for image in task.transfer.images]
+    parts = zip((weights, contexts), *images, strict=True)
+    return tuple(jnp.concatenate(part) for part in parts)  # type: ignore[return-value]
 
 
 def described(
@@ -66,7 +98,7 @@ def described(
     """
     count, each = len(contexts), len(joints) // len(contexts)
     # Each row is a shift of the contexts: the first leaves every demonstration in its own, the others misplace all.
-    shifted = (np.arange(count)[:, None] + np.arange(count)) % count
+    shifted = (invariants.spread(np.arange(count))[:, None] + np.arange(count)) % count
     placed = jnp.asarray(np.repeat(np.asarray(contexts)[shifted], each, axis=1), jnp.float32)
     own, *others = np.asarray(_describe(task, joints, placed))
     misplaced = np.stack(others) if others else np.zeros((0, *own.shape))

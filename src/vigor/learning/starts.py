@@ -4,9 +4,13 @@ A mixture has a component for every demonstration, or for those that differ most
 beginning, and need not be found. How much room a component begins with says how far it may have to go: about as far as
 a demonstration is from the most similar one of another context. Where people solve a task in several ways, that is much
 less than how far demonstrations are apart.
+
+Where a task says how movements are carried to other contexts (see `vigor.tasks.task.Transfer`), every mixture begins at
+demonstrations carried into its own context, at those of the nearest contexts.
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -16,6 +20,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from vigor.basics.contents import Contents, Numbers
 from vigor.learning.mixture import Mixture
+from vigor.tasks.task import Task
 
 _LEAST = 0.1
 """Least room along a weight, as a share of the usual one."""
@@ -26,6 +31,8 @@ class Starts(NamedTuple):
 
     weights: Float[Array, "*run demonstration weight"]
     """Their movement-primitive weights."""
+    contexts: Float[Array, "*run demonstration coordinate"]
+    """Context of each."""
     room: Float[Array, "*run weight"]
     """Standard deviation of a component that begins at one of them."""
 
@@ -33,23 +40,79 @@ class Starts(NamedTuple):
 _FINITE = float(np.finfo(np.float32).max)
 CONTENTS: Contents = {
     "weights": Numbers(("demonstration", "weight"), -_FINITE, _FINITE),
+    "contexts": Numbers(("demonstration", "coordinate"), -_FINITE, _FINITE),
     "room": Numbers(("weight",), 0.0, _FINITE),
 }
 """Arrays of one run's starts."""
 
 
-def starts(weights: np.ndarray, contexts: np.ndarray) -> Starts:
-    """Starts at demonstrations with weights [n, D] of contexts [n]."""
-    points = np.asarray(weights, np.float64)
+def starts(task: Task, weights: np.ndarray, contexts: np.ndarray) -> Starts:
+    """Starts at demonstrations with weights [n, D] of contexts [n, C]."""
+    points, own = np.asarray(weights, np.float64), np.asarray(contexts, np.float32)
+    brought = points[None]  # [to, from, D]
+    if task.transfer.carry is not None:
+        brought = np.asarray(_brought(task, jnp.asarray(weights, jnp.float32), own), np.float64)
     spread = np.maximum(points.std(axis=0), 1e-12)
-    distances = np.sum(((points[:, None] - points[None]) / spread) ** 2, axis=-1)
-    same = contexts[:, None] == contexts
+    distances = np.sum(((points[:, None] - brought) / spread) ** 2, axis=-1)
+    same = np.all(own[:, None] == own, axis=-1)
     distances[same if not np.all(same) else np.eye(len(points), dtype=bool)] = np.inf
-    apart = points - points[distances.argmin(axis=1)]
+    apart = (
+        points
+        - np.broadcast_to(brought, (len(points), *points.shape))[np.arange(len(points)), distances.argmin(axis=1)]
+    )
     deviation = np.sqrt(np.mean(apart**2, axis=0) / 2)
     usual = np.sqrt(np.mean(deviation**2))
     room = np.maximum(deviation, _LEAST * usual) if usual > 0 else np.ones_like(deviation)
-    return Starts(jnp.asarray(weights, jnp.float32), jnp.asarray(room, jnp.float32))
+    return Starts(jnp.asarray(weights, jnp.float32), jnp.asarray(own), jnp.asarray(room, jnp.float32))
+
+
+@partial(jax.jit, static_argnums=0)
+def _brought(
+    task: Task, weights: Float[Array, "demonstration weight"], contexts: Float[Array, "demonstration coordinate"]
+) -> Float[Array, "to from weight"]:
+    """Weights of all demonstrations in the contexts of all."""
+    return jax.vmap(lambda to: carried(task, weights, contexts, to))(contexts)
+
+
+def carried(
+    task: Task,
+    weights: Float[Array, "demonstration weight"],
+    contexts: Float[Array, "demonstration coordinate"],
+    to: Float[Array, " coordinate"],
+) -> Float[Array, "demonstration weight"]:
+    """Weights of demonstrations, carried from their contexts to one where the task says how."""
+    if task.transfer.carry is None:
+        return weights
+    return jax.vmap(task.transfer.carry, (0, 0, None))(weights, contexts, to)
+
+
+def in_context(task: Task, at: Starts, context: Float[Array, " coordinate"], components: int) -> Starts:
+    """Starts of a context: all of them, or, where they are carried, so many of the nearest contexts."""
+    if task.transfer.carry is None:
+        return at
+    nearest = jnp.argsort(away(task, at.contexts, context), stable=True)[:components]
+    weights, contexts = at.weights[nearest], at.contexts[nearest]
+    return Starts(carried(task, weights, contexts, context), contexts, at.room)
+
+
+def trust(task: Task, at: Starts, context: Float[Array, " coordinate"], components: int) -> Float[Array, " component"]:
+    """Chance of each start of a context to do what it should there, by how far it was carried: a half at 1."""
+    return 1 / (1 + away(task, in_context(task, at, context, components).contexts, context) ** 4)
+
+
+def away(
+    task: Task, contexts: Float[Array, "shown coordinate"], to: Float[Array, " coordinate"]
+) -> Float[Array, " shown"]:
+    """Distances of contexts from one: the task's own, or in deviations of the contexts."""
+    if task.transfer.away is not None:
+        return jax.vmap(task.transfer.away, (0, None))(contexts, to)
+    return apart(contexts, to)
+
+
+def apart(contexts: Float[Array, "shown coordinate"], to: Float[Array, " coordinate"]) -> Float[Array, " shown"]:
+    """Squared distances of contexts from one, in deviations of the contexts."""
+    unit = jnp.maximum(jnp.std(contexts, axis=0), 1e-12) if contexts.shape[0] > 1 else 1.0
+    return jnp.sum(((contexts - to) / unit) ** 2, axis=-1)
 
 
 def mixture(key: PRNGKeyArray, at: Starts, components: int) -> Mixture:

@@ -48,18 +48,19 @@ def from_gradients(
 
 
 def from_values(
-    noise: Float[Array, "sample weight"], values: Float[Array, " sample"], ridge: float = 1e-6
+    noise: Float[Array, "sample weight"], values: Float[Array, "*batch sample"], ridge: float = 1e-6
 ) -> Quadratic:
-    """Least-squares fit to points z and r(z). One component; vmap for more."""
+    """Least-squares fit to points z and r(z), of any number of components that share their points."""
     dimension = noise.shape[1]
     rows, columns = jnp.triu_indices(dimension)
     features = jnp.concatenate([noise[:, rows] * noise[:, columns], noise, jnp.ones_like(noise[:, :1])], axis=1)
-    centre = jnp.mean(values)
+    centre = jnp.mean(values, axis=-1, keepdims=True)
     gram = jnp.einsum("si,sj->ij", features, features, precision="highest") / noise.shape[0]
-    moment = jnp.einsum("si,s->i", features, values - centre, precision="highest") / noise.shape[0]
+    moment = jnp.einsum("si,...s->i...", features, values - centre, precision="highest") / noise.shape[0]
     factor = jax.scipy.linalg.cho_factor(gram + ridge * jnp.eye(gram.shape[0]))
-    coefficients = jax.scipy.linalg.cho_solve(factor, moment)
+    solved = jax.scipy.linalg.cho_solve(factor, moment.reshape(moment.shape[0], -1)).reshape(moment.shape)
+    coefficients = jnp.moveaxis(solved, 0, -1)
     pairs = rows.shape[0]
-    half = jnp.zeros((dimension, dimension)).at[rows, columns].set(coefficients[:pairs])
-    value = centre + coefficients[-1] + jnp.trace(half)
-    return Quadratic(value, coefficients[pairs:-1], -(half + half.T))
+    half = jnp.zeros((*values.shape[:-1], dimension, dimension)).at[..., rows, columns].set(coefficients[..., :pairs])
+    value = centre[..., 0] + coefficients[..., -1] + jnp.trace(half, axis1=-2, axis2=-1)
+    return Quadratic(value, coefficients[..., pairs:-1], -(half + jnp.swapaxes(half, -1, -2)))

@@ -45,6 +45,12 @@ class Found(NamedTuple):
     tool: str | None = None
 
 
+def names() -> list[str]:
+    """Names of robots: those of `example-robot-data`, then those of MuJoCo Menagerie if its package is installed."""
+    menagerie = _menagerie()
+    return [*ARMS, *(menagerie.names() if menagerie is not None else ())]
+
+
 def find(name: str | Path) -> Found:
     """The file of a robot by its name, or by its own path."""
     text = str(name)
@@ -55,8 +61,7 @@ def find(name: str | Path) -> Found:
     menagerie = _menagerie()
     if menagerie is not None and text in menagerie.names():
         return Found(text, _downloaded(menagerie, text))
-    known = [*ARMS, *(menagerie.names() if menagerie is not None else ())]
-    near = near_misses(text, known) or f"; known are {', '.join(ARMS)}"
+    near = near_misses(text, names()) or f"; known are {', '.join(ARMS)}"
     raise UserError(f"there is no robot {text[:80]!r}{near}; a file is named by its path")
 
 

@@ -67,8 +67,8 @@ def reach(
     return np.asarray(found, float)
 
 
-def _told(chain: Chain, turned: bool, joints: Float[Array, " joint"]) -> Float[Array, " space"]:
-    """The tool's place, and its axes if they count."""
+def told(chain: Chain, turned: bool, joints: Float[Array, " joint"]) -> Float[Array, " space"]:
+    """The tool's place [3] and, if they count, its axes times `ARM` [9]: one, then the next."""
     frames = chain.frames(joints)
     axes = ARM * frames.rotation[0].T.reshape(-1) if turned else jnp.zeros(0)
     return jnp.concatenate([frames.position[0], axes])
@@ -77,6 +77,6 @@ def _told(chain: Chain, turned: bool, joints: Float[Array, " joint"]) -> Float[A
 @partial(jax.jit, static_argnums=(0, 1))
 def _reach(chain: Chain, turned: bool, begin: Array, aim: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Joints, and by how much they miss the aim."""
-    told = partial(_told, chain, turned)
-    found = damped_least_squares(told, begin, aim, low, high, DAMPING, STEPS)
-    return found, jnp.linalg.norm(told(found) - aim)
+    tool = partial(told, chain, turned)
+    found = damped_least_squares(tool, begin, aim, low, high, DAMPING, STEPS)
+    return found, jnp.linalg.norm(tool(found) - aim)

@@ -36,7 +36,7 @@ def load(
     description = read(known.path)
     found = arm(description, base or known.base, tool or known.tool, tool_offset)
     speeds = tuple(_speed(description, joint, velocity) for joint in found.joints)
-    enclosed, unread = _capsules(description) if capsules else ((), [])
+    enclosed, unread = _capsules(description) if capsules else ((), ())
     robot = Robot(
         name=known.name or description.name,
         joints=tuple(joint.name for joint in found.joints),
@@ -46,7 +46,8 @@ def load(
         thickness=thickness,
         kinematics=found.chain,
         capsules=enclosed,
-        missing=(*_unlimited(found.joints, speeds, acceleration), *unread),
+        missing=_unlimited(found.joints, speeds, acceleration),
+        unread=unread,
     )
     return with_pairs(robot) if enclosed else robot
 
@@ -71,16 +72,18 @@ def _speed(description: Description, joint: DescribedJoint, otherwise: float | N
     return otherwise
 
 
-def _unlimited(joints: Sequence[DescribedJoint], speeds: Sequence[float], acceleration: float | None) -> list[str]:
+def _unlimited(
+    joints: Sequence[DescribedJoint], speeds: Sequence[float], acceleration: float | None
+) -> tuple[str, ...]:
     """Limits that are not known, in words."""
     free = [joint.name for joint in joints if joint.kind != "continuous" and math.isinf(joint.upper - joint.lower)]
     fast = [joint.name for joint, speed in zip(joints, speeds, strict=True) if math.isinf(speed)]
     said = [f"limits of {', '.join(free)}"] if free else []
     said += [f"largest velocity of {', '.join(fast)}"] if fast else []
-    return said + (["largest accelerations"] if acceleration is None else [])
+    return (*said, "largest accelerations") if acceleration is None else tuple(said)
 
 
-def _capsules(description: Description) -> tuple[tuple[LinkCapsule, ...], list[str]]:
+def _capsules(description: Description) -> tuple[tuple[LinkCapsule, ...], tuple[str, ...]]:
     """Capsules of all links that have a solid, and what could not be read, in words."""
     found, unread = list[LinkCapsule](), []
     for link in description.links:
@@ -89,7 +92,7 @@ def _capsules(description: Description) -> tuple[tuple[LinkCapsule, ...], list[s
                 found += [LinkCapsule(link.name, part) for part in fitting.around(link.solids, description.path)]
             except UserError as error:
                 unread.append(f"capsule of {link.name}: {error}")
-    return tuple(found), unread
+    return tuple(found), tuple(unread)
 
 
 def limits(path: Path, joints: Sequence[str], acceleration: float | None, thickness: float) -> Robot:

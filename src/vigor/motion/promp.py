@@ -3,8 +3,16 @@
 A trajectory at phase z in [0, 1] is `start + basis(z) @ (scale * weights)`. The basis functions are normalised
 Gaussian bumps at evenly spaced centres. Because the phase is continuous, a weight vector can be rolled out at any
 resolution and differentiated exactly.
+
+A movement can begin elsewhere than where its weights say, with the pose p: what is missing at its first moment is added
+there, and less and less of it until `LED` of the movement, by a smooth step h from 1 to 0:
+
+    start + basis(z) @ w + h(z) * (p - start - basis(0) @ w)
+
+which is linear in the weights as before, with the basis `basis(z) - h(z) * basis(0)`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,6 +22,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from vigor.basics.errors import UserError
+
+LED = 0.5
+"""Phase at which a movement that begins elsewhere is the one that its weights say."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +48,21 @@ class ProMP:
     """Phase of the first and of the last centre."""
     width: float = 0.005
     """Variance of a basis function, in squared phase."""
+    begin: tuple[float, ...] | None = None
+    """Pose [dimensions] that every movement begins with exactly, and is led from to what its weights say; None if it
+    begins as they say."""
 
     def __post_init__(self) -> None:
         if not all(isinstance(value, int) for value in (self.bases, self.dimensions, self.steps)):
             raise UserError("a ProMP's bases, dimensions and steps must be whole numbers")
-        if self.start is not None:  # A list or an array serves as well, but must not change later.
-            object.__setattr__(self, "start", tuple(float(value) for value in self.start))
+        for name in ("start", "begin"):
+            if (pose := getattr(self, name)) is not None:  # A list or an array serves, but must not change later.
+                object.__setattr__(self, name, tuple(float(value) for value in pose))
         if self.bases < 1 or self.dimensions < 1 or self.steps < 3:
             raise UserError("a ProMP needs at least 1 basis function, 1 dimension and 3 steps")
-        if self.start is not None and len(self.start) != self.dimensions:
-            raise UserError(f"the ProMP's start has {len(self.start)} values for {self.dimensions} dimensions")
+        for pose in (self.start, self.begin):
+            if pose is not None and len(pose) != self.dimensions:
+                raise UserError(f"the ProMP's start has {len(pose)} values for {self.dimensions} dimensions")
         if self.scale <= 0 or self.width <= 0 or self.span[0] >= self.span[1]:
             raise UserError("a ProMP needs a positive scale, a positive width and an increasing span of centres")
 
@@ -61,18 +77,30 @@ class ProMP:
         dropped = 0 if self.free_start else 2
         centres = jnp.linspace(*self.span, self.bases + dropped)
 
-        def at(z: Float[Array, ""]) -> Float[Array, " base"]:
+        def bumps(z: Float[Array, ""]) -> Float[Array, " base"]:
             return jax.nn.softmax(-((z - centres) ** 2) / (2 * self.width))[dropped:]
 
-        for _ in range(derivative):
-            at = jax.jacfwd(at)
-        return jax.vmap(at)(phase)
+        def led(z: Float[Array, ""]) -> Float[Array, " base"]:
+            return bumps(z) - _missing(z) * bumps(jnp.zeros_like(z))
+
+        return jax.vmap(_derived(bumps if self.begin is None else led, derivative))(phase)
+
+    @partial(jax.jit, static_argnames=("self", "derivative"), inline=True)
+    def offset(self, phase: Float[Array, " time"], derivative: int = 0) -> Float[Array, "time dimension"]:
+        """Part of every movement that no weight changes, at phases, or a derivative of it by the phase."""
+        start = jnp.zeros(self.dimensions) if self.start is None else jnp.asarray(self.start)
+
+        def at(z: Float[Array, ""]) -> Float[Array, " dimension"]:
+            rest = start.astype(z.dtype)
+            return rest if self.begin is None else rest + _missing(z) * (jnp.asarray(self.begin, z.dtype) - rest)
+
+        return jax.vmap(_derived(at, derivative))(phase)
 
     def at(self, weights: Float[Array, " weight"], phase: Float[Array, " time"]) -> Float[Array, "time dimension"]:
         """Poses of one weight vector at phases; can be differentiated by the phase."""
         matrix = jnp.reshape(weights, (self.bases, self.dimensions)) * self.scale
         path = jnp.matmul(self.basis(phase), matrix, precision="highest")
-        return path if self.start is None else path + jnp.asarray(self.start, path.dtype)
+        return path + self.offset(phase).astype(path.dtype)
 
     def rollout(
         self, weights: Float[Array, "*batch weight"], steps: int | None = None, derivative: int = 0
@@ -81,9 +109,7 @@ class ProMP:
         phase = jnp.linspace(0.0, 1.0, self.steps if steps is None else steps)
         matrix = jnp.reshape(weights, (*weights.shape[:-1], self.bases, self.dimensions)) * self.scale
         path = jnp.einsum("tb,...bd->...td", self.basis(phase, derivative), matrix, precision="highest")
-        if derivative == 0 and self.start is not None:
-            path = path + jnp.asarray(self.start, path.dtype)
-        return path
+        return path + self.offset(phase, derivative).astype(path.dtype)
 
     def fit(
         self, trajectories: Float[np.ndarray, "*batch time dimension"], ridge: float = 1e-6
@@ -91,11 +117,25 @@ class ProMP:
         """Weights of trajectories by ridge regression, in double precision."""
         trajectories = np.asarray(trajectories, np.float64)
         with jax.enable_x64(True):
-            basis = np.asarray(self.basis(jnp.asarray(np.linspace(0.0, 1.0, trajectories.shape[-2]))))
-        offset = 0.0 if self.start is None else np.asarray(self.start)
+            phase = jnp.asarray(np.linspace(0.0, 1.0, trajectories.shape[-2]))
+            basis, offset = np.asarray(self.basis(phase)), np.asarray(self.offset(phase))
         gram = basis.T @ basis + ridge * np.eye(self.bases)
         solution = np.linalg.solve(gram, basis.T @ (trajectories - offset)) / self.scale
         return solution.reshape(*trajectories.shape[:-2], self.weights)
+
+
+def _missing(z: Float[Array, ""]) -> Float[Array, ""]:
+    """Share of the way to where a movement begins that is added at a phase: a smooth step, with no jump of speed or
+    acceleration, from 1 to 0."""
+    u = jnp.clip(z / LED, 0.0, 1.0)
+    return 1 - u**3 * (10 - 15 * u + 6 * u**2)
+
+
+def _derived(path: Callable[[Array], Array], times: int) -> Callable[[Array], Array]:
+    """A function of the phase, derived by it so many times."""
+    for _ in range(times):
+        path = jax.jacfwd(path)
+    return path
 
 
 @partial(jax.jit, static_argnames=("promp", "steps"))

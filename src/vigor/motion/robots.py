@@ -50,7 +50,9 @@ class Robot:
     pairs: tuple[tuple[int, int], ...] = ()
     """Numbers of the capsules that could touch each other."""
     missing: tuple[str, ...] = ()
-    """Everything that its file leaves open, in words."""
+    """Limits that its file leaves open, in words."""
+    unread: tuple[str, ...] = ()
+    """Links whose meshes cannot be read, so that they have no capsule, in words."""
 
     def __post_init__(self) -> None:
         count = len(self.joints)

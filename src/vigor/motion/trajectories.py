@@ -1,5 +1,7 @@
 """Trajectories [T, dimensions] as such: sampled anew, and compared."""
 
+import math
+
 import numpy as np
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist
@@ -29,4 +31,4 @@ def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
 
 def apart(joints: np.ndarray) -> np.ndarray:
     """Points [n, T * dimensions] whose distances are the differences of trajectories [n, T, dimensions]."""
-    return joints.reshape(len(joints), -1).astype(np.float64) / np.sqrt(joints.shape[1])
+    return joints.reshape(len(joints), math.prod(joints.shape[1:])).astype(np.float64) / np.sqrt(joints.shape[1])

@@ -28,10 +28,10 @@ class Body(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def enclosed(task: Task) -> Robot | None:
-    """The task's robot, if its capsules are known and lie where the task has its links; else None."""
+def placed(task: Task) -> Robot | None:
+    """The task's robot, if its kinematics are known and have its links where the task has them; else None."""
     robot = task.arm.robot
-    if robot is None or robot.kinematics is None or not robot.capsules:
+    if robot is None or robot.kinematics is None:
         return None
     with jax.ensure_compile_time_eval():
         pose = jnp.linspace(0.1, 0.7, task.promp.dimensions)
@@ -40,6 +40,20 @@ def enclosed(task: Task) -> Robot | None:
     # The end effector may be another one: capsules are around the links.
     same = own.shape == there.shape and np.allclose(own[:-1], there[:-1], atol=1e-4)
     return robot if same else None
+
+
+def enclosed(task: Task) -> Robot | None:
+    """The task's robot, if its capsules are known and lie where the task has its links; else None."""
+    robot = placed(task)
+    return robot if robot is not None and robot.capsules else None
+
+
+def tool_axis(task: Task, joints: Array) -> Array:
+    """Direction [..., 3] of the tool's z axis at joints [..., dimensions]; of a task whose robot is `placed`."""
+    robot = placed(task)
+    assert robot is not None
+    assert robot.kinematics is not None
+    return robot.kinematics.frames(task.arm.joints(joints)).rotation[..., 0, :, 2]
 
 
 def body(task: Task, joints: Array) -> Body:

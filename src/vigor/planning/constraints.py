@@ -1,12 +1,13 @@
-"""Constraints of a plan: a robot's joint and velocity limits, places that no link may enter, and the robot itself.
+"""Constraints of a plan: a robot's limits and the robot itself, places that no link may enter, demands on the tool, and
+where and how a movement begins and ends.
 
 A constraint is a cost on the way to a plan, which pushes samples away from violations, and a margin of the plan itself:
 how far its worst moment is from a violation; negative where there is one.
 """
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +17,10 @@ from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError
 from vigor.motion.distances import along_line, point_to_box
 from vigor.motion.robots import Robot
-from vigor.motion.shapes import Box, Sphere, in_plane
+from vigor.motion.shapes import LARGEST, Box, Sphere, in_plane
+from vigor.planning import demands
 from vigor.planning.bodies import Body, body, enclosed, itself
+from vigor.planning.demands import Demands, Met, Pointing, Via
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -32,6 +35,8 @@ APART, TOUCH = 0.005, 0.1
 """Metres that the cost keeps links of a robot apart, and that a link is inside another for a whole unit."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
+SAME = 1e-5
+"""Difference of a joint that is rounding."""
 MIN_SECONDS, MAX_SECONDS = 0.01, 3600.0
 """Bounds of a duration that can be meant."""
 FINE = 10
@@ -47,23 +52,71 @@ class Constraints:
     robot: Robot | None = None
     """Robot whose joint and velocity limits count."""
     seconds: float = 3.0
-    """Duration of a movement."""
+    """Duration of a movement, with the rest at its end."""
     keep_out: tuple[Sphere | Box, ...] = ()
     """Shapes that no link may enter."""
+    via: tuple[Via, ...] = ()
+    """Places that the tool must pass."""
+    pointing: tuple[Pointing, ...] = ()
+    """Directions that the tool must point in."""
+    hold: float = 0.0
+    """Seconds at the end in which nothing moves."""
+    start: tuple[float, ...] | None = None
+    """Pose [joint] that movements begin in; None for that of the task."""
 
     def __post_init__(self) -> None:
         if not MIN_SECONDS <= self.seconds <= MAX_SECONDS:
             raise UserError(f"a movement takes from {MIN_SECONDS:g} to {MAX_SECONDS:g} seconds, not {self.seconds:g}")
+        if not 0 <= self.hold <= self.seconds - MIN_SECONDS:
+            raise UserError(f"a movement of {self.seconds:g} seconds cannot hold still for {self.hold:g} of them")
+        if self.start is not None and not np.all(np.abs(self.start) <= LARGEST):
+            raise UserError("a start must be finite numbers, one for each joint")
 
     def __bool__(self) -> bool:
-        return self.robot is not None or bool(self.keep_out)
+        return self.robot is not None or bool(self.keep_out or self.via or self.pointing)
+
+    @property
+    def moving(self) -> float:
+        """Seconds in which something moves."""
+        return self.seconds - self.hold
 
 
-def of_task(task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None) -> Constraints:
-    """The limits of a task's robot, if it has one, and shapes to keep out of; in the plane their sections with it."""
+def of_task(
+    task: Task, keep_out: tuple[Sphere | Box, ...] = (), seconds: float | None = None, **others: Any
+) -> Constraints:
+    """The limits of a task's robot, if it has one, and shapes to keep out of, in the plane their sections with it;
+    others: further fields of the constraints."""
     if keep_out and _space(task) == 2:
         keep_out = tuple(map(in_plane, keep_out))
-    return Constraints(task.arm.robot, task.arm.seconds if seconds is None else seconds, tuple(keep_out))
+    return Constraints(task.arm.robot, task.arm.seconds if seconds is None else seconds, tuple(keep_out), **others)
+
+
+@lru_cache(maxsize=64)
+def begun(task: Task, start: tuple[float, ...] | None) -> Task:
+    """The task with movements that begin in a pose [joint]; as it is without one.
+
+    A gripper begins as in the task. What a start changes is compiled anew.
+    """
+    if start is None:
+        return task
+    begin = tuple(posed(task, start).tolist())
+    return replace(task, promp=replace(task.promp, begin=begin)).with_origin(task.origin, task.digest)
+
+
+def posed(task: Task, joints: tuple[float, ...], tolerance: float = SAME) -> np.ndarray:
+    """The pose [dimensions] of a task in which its robot has such joints [joint], within a tolerance."""
+    rest = np.array(task.promp.start or np.zeros(task.promp.dimensions))
+    pose = np.concatenate([joints[: len(rest)], rest[len(joints) :]])
+    with jax.ensure_compile_time_eval():
+        there = np.asarray(task.arm.joints(jnp.asarray(pose, jnp.float32)))
+    names = [f"joint{i}" for i in range(1, len(there) + 1)] if task.arm.robot is None else task.arm.robot.joints
+    if len(joints) != len(there):
+        raise UserError(f"a start of {task.name} has {len(there)} numbers ({', '.join(names)}), not {len(joints)}")
+    away = np.abs(there - joints)
+    if np.max(away) > tolerance * (1 + np.max(np.abs(joints))):
+        worst = int(np.argmax(away))
+        raise UserError(f"movements of {task.name} cannot begin with {names[worst]} at {joints[worst]:g}")
+    return pose
 
 
 def _space(task: Task) -> int:
@@ -85,6 +138,8 @@ class Bounds(NamedTuple):
     """[shape, 2 or 3]: half the edges of boxes, 0 for spheres."""
     radii: Array
     """[shape]: of spheres, 0 for boxes, both with the thickness added of a robot without capsules."""
+    demanded: Demands
+    """Demands on the tool."""
 
 
 def bounds(task: Task, constraints: Constraints) -> Bounds:
@@ -108,17 +163,23 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
     centres, halves, radii = zip(*rows, strict=True) if rows else ((), (), ())
     return Bounds(
         jnp.asarray([] if robot is None else robot.position, jnp.float32).reshape(-1, 2),
-        jnp.asarray([] if robot is None else robot.velocity, jnp.float32) * constraints.seconds,
+        jnp.asarray([] if robot is None else robot.velocity, jnp.float32) * constraints.moving,
         jnp.asarray(centres, jnp.float32).reshape(-1, space),
         jnp.asarray(halves, jnp.float32).reshape(-1, space),
         jnp.asarray(radii, jnp.float32) + thickness,
+        demands.arrays(task, space, constraints.via, constraints.pointing),
     )
+
+
+def without_joints(limits: Bounds) -> Bounds:
+    """The same without limits of joints, for programs that are the same for every robot."""
+    return limits._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
 
 
 def cost(task: Task, limits: Bounds, weights: Array) -> Array:
     """Cost of a movement's violations, to be taken from its reward; weights: [D]. Differentiable.
 
-    A unit is a radian, the largest speed, the size of a keep-out, or for links that touch `TOUCH`.
+    A unit is a radian, the largest speed, the size of a keep-out, `TOUCH` between links, or what a demand allows.
     """
     steps = task.promp.steps
     joints = task.promp.rollout(weights)
@@ -135,7 +196,7 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
         along = jnp.linspace(0.0, 1.0, _ALONG)[:, None, None, None]
         points = (1 - along) * starts + along * ends  # [along, T, link, 2 or 3]
         violations += jnp.sum(_depths(limits, radii, points[:, :-1], points[:, 1:])) / _ALONG
-    return STRENGTH * violations
+    return STRENGTH * (violations + demands.cost(task, limits.demanded, weights))
 
 
 class Margins(NamedTuple):
@@ -149,6 +210,8 @@ class Margins(NamedTuple):
     """[..., shape], in metres"""
     itself: Array
     """[...]: between links of the robot, in metres; infinite where none could touch."""
+    met: Met
+    """Demands on the tool."""
 
 
 @partial(jax.jit, static_argnums=0)
@@ -174,7 +237,7 @@ def _margins(task: Task, limits: Bounds, weights: Array) -> Margins:
         velocity = 1 - jnp.max(jnp.abs(speed), axis=0) / limits.speed
     clearance = jnp.min(clearances(limits, body(task, joints)), axis=(0, 1)) if shapes else jnp.zeros(0)
     apart = jnp.min(itself(task, joints), initial=jnp.inf) if moved else jnp.asarray(jnp.inf)
-    return Margins(position, velocity, clearance, apart)
+    return Margins(position, velocity, clearance, apart, demands.met(task, limits.demanded, weights, phase))
 
 
 def clearances(limits: Bounds, parts: Body) -> Array:
@@ -203,63 +266,3 @@ def _depths(limits: Bounds, radii: Array, before: Array, after: Array) -> Array:
     size = limits.radii + jnp.max(limits.halves, axis=-1)
     depth = (radii[:, None] - _outside(limits, before + share[..., None] * way)) / size
     return jax.nn.relu(depth + CLEAR) * (1 + WAY * length / size)
-
-
-def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
-    """Margins of one movement by the constraint's name; position in radians, velocity as a part, others in metres.
-
-    A joint that turns without end has no margin, nor a robot of which no links are known that could touch.
-    """
-    limits: dict[str, Any] = {}
-    if constraints.robot is not None:
-        limits = {"position": np.min(found.position), "velocity": np.min(found.velocity), "itself": found.itself}
-    limits |= {f"keep-out {i}": value for i, value in enumerate(found.clearance, start=1)}
-    return {name: float(value) for name, value in limits.items() if np.isfinite(value)}
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A constraint that a movement violates, by how much, and for a speed how long it would have to take instead."""
-
-    kind: Literal["position", "keep-out", "itself", "velocity"]
-    name: str
-    """Joint, number of the keep-out counted from 1, or the robot."""
-    amount: float
-    """Radians or metres beyond, or for a speed the part of the largest one."""
-    seconds: float | None = None
-    """Duration at which a speed would hold; None for what more time does not mend."""
-
-    def __str__(self) -> str:
-        match self.kind:
-            case "position":
-                return f"the limit of {self.name} by {self.amount:.3f}"
-            case "keep-out":
-                return f"keep-out {self.name}: a link is {self.amount:.3f} inside"
-            case "itself":
-                return f"{self.name} itself: a link is {self.amount:.3f} inside another"
-            case _:
-                return f"the largest speed of {self.name}, which would need {self.seconds:.1f} s"
-
-
-def violation(constraints: Constraints, found: Margins) -> Violation | None:
-    """The constraint that one movement violates: joint limits first, then keep-outs, the robot itself, then velocity.
-
-    Velocity comes last because it alone is mended by more time: where it is named, nothing else is violated. What is
-    not a number violates too.
-    """
-    robot = constraints.robot
-    if robot is not None:
-        joint = int(np.argmin(found.position))
-        if not found.position[joint] >= 0:
-            return Violation("position", robot.joints[joint], float(-found.position[joint]))
-    for number, clearance in enumerate(found.clearance, start=1):
-        if not clearance >= 0:
-            return Violation("keep-out", str(number), float(-clearance))
-    if robot is not None:
-        if not found.itself >= 0:
-            return Violation("itself", robot.name, float(-found.itself))
-        joint = int(np.argmin(found.velocity))
-        margin = float(found.velocity[joint])
-        if not margin >= 0:
-            return Violation("velocity", robot.joints[joint], -margin, constraints.seconds * (1 - margin))
-    return None

@@ -10,9 +10,10 @@ from matplotlib.patches import Patch
 from rich.table import Table
 
 from vigor.demonstrations.dataset import Demonstrations, trajectories
+from vigor.motion.shapes import Sphere
 from vigor.planning.plans import Plans, Solution
 from vigor.reports import drawing
-from vigor.reports.drawing import FORBIDDEN
+from vigor.reports.drawing import FORBIDDEN, WANTED
 from vigor.reports.figures import PANELS, STEPS, link_points
 from vigor.reports.terminal import ROWS, console
 from vigor.reports.viewer import Movement, Scene, demonstrated
@@ -29,6 +30,7 @@ def figure(plans: Plans) -> Figure:
     regions = [task.display.regions(np.asarray(plan.context)) for plan in shown]
     outlines = [task.display.outlines(np.asarray(plan.context)) for plan in shown]
     room = [points for group in groups for points in group if len(points)]
+    vias = [Sphere(item.point, item.radius) for item in plans.constraints.via]
     drawn_figure, panels = drawing.panels([*room, *drawing.outline_points(outlines)], regions, 0.25)
     for number, (plan, views, (means, drawn)) in enumerate(zip(shown, panels, groups, strict=True)):
         drawing.title(views[0][1], f"context {number + 1}" + ("" if plan.failure is None else ": no solution holds"))
@@ -36,7 +38,8 @@ def figure(plans: Plans) -> Figure:
         ranks = {solution.component: rank for rank, solution in enumerate(plan.solutions)}
         for axes, ax in views:
             drawing.draw_regions(ax, axes, regions[number])
-            drawing.draw_keep_out(ax, axes, plans.constraints.keep_out)
+            drawing.draw_shapes(ax, axes, plans.constraints.keep_out, FORBIDDEN)
+            drawing.draw_shapes(ax, axes, vias, WANTED)
             for sample, points in zip(plan.samples, drawn, strict=True):
                 drawing.draw_paths(ax, points[None, :, -1, axes], drawing.colour(ranks[sample.component]), 0.35)
             for rank, (solution, points) in reversed(list(enumerate(zip(plan.solutions, means, strict=True)))):
@@ -53,6 +56,7 @@ def figure(plans: Plans) -> Figure:
     count = max(len(plan.solutions) for plan in shown)
     keys = [drawing.key(f"solution {rank + 1}", drawing.colour(rank), 2.5) for rank in range(count)]
     keys += drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
+    keys += [Patch(facecolor=WANTED, label="via-point")] if vias else []
     keys += [Patch(facecolor=FORBIDDEN, label="keep out")] if plans.constraints.keep_out else []
     some = f", {len(shown)} of {len(plans.plans)} contexts shown" if len(shown) < len(plans.plans) else ""
     note = "dotted: fails or violates a constraint\npercent: success of samples around it"
@@ -89,8 +93,7 @@ def print_table(plans: Plans) -> None:
     table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
     table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
     labels = [region.label.replace(" ", "\n") for region in task.display.regions(np.asarray(plans[0].context))]
-    limits = ["joint\nlimits", "speed"] if plans.constraints.robot is not None else []
-    limits += ["keep-\nout"] if plans.constraints.keep_out else []
+    limits = [name for name, prefix in _LIMITS.items() if any(key.startswith(prefix) for key in _named(plans))]
     judged = all(solution.success is not None for plan in plans for solution in plan.solutions)
     success = "success" if judged else "predicted"
     for name in ("context", "rank", "kind", success, *labels, *limits, "holds"):
@@ -103,7 +106,7 @@ def print_table(plans: Plans) -> None:
                 str(solution.group),
                 f"{solution.success if judged else solution.predicted:.2f}",
                 *(f"{away.closest:.2f} {away.end:.2f}" for away in solution.targets.values()),
-                *_margins(plans, solution),
+                *_margins(solution, limits),
                 "yes" if solution.holds else "no",
             )
     console.print(table)
@@ -118,13 +121,29 @@ def print_table(plans: Plans) -> None:
                 console.print(f"context {number}: {said}", markup=False)
 
 
-def _margins(plans: Plans, solution: Solution) -> list[str]:
-    """Smallest margins of joints, speeds and keep-outs, where plans have such constraints."""
-    found = solution.margins
-    parts = [found.get("position"), found.get("velocity")] if plans.constraints.robot is not None else []
-    if plans.constraints.keep_out:
-        parts.append(min((value for name, value in found.items() if name.startswith("keep-out")), default=None))
-    return ["" if value is None else f"{value:.3f}" for value in parts]
+_LIMITS = {
+    "joint\nlimits": "position",
+    "speed": "velocity",
+    "itself": "itself",
+    "keep-\nout": "keep-out",
+    "via": "via",
+    "points": "pointing",
+}
+"""Margins by their column, and what their names begin with."""
+
+
+def _named(plans: Plans) -> set[str]:
+    """Names of all margins."""
+    return {name for plan in plans for solution in plan.solutions for name in solution.margins}
+
+
+def _margins(solution: Solution, columns: Sequence[str]) -> list[str]:
+    """Smallest margins by column."""
+    own = [
+        min((value for name, value in solution.margins.items() if name.startswith(_LIMITS[column])), default=None)
+        for column in columns
+    ]
+    return ["" if value is None else f"{value:.3f}" for value in own]
 
 
 def html(plans: Plans) -> str:

@@ -2,15 +2,13 @@
 
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from vigor.basics import files
+from vigor.basics import files, folders
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.planning import lerobot
@@ -116,10 +114,9 @@ def _write_bag(path: Path, trajectory: Trajectory, topics: Sequence[str]) -> Non
     if len(set(topics)) != 2 or not all(re.fullmatch(r"(/[A-Za-z_][A-Za-z0-9_]*)+", topic) for topic in topics):
         raise UserError(f"a bag needs two topics like {' and '.join(TOPICS)}, not {' and '.join(topics)}")
     store = get_typestore(Stores.ROS2_HUMBLE)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
-        with Writer(folder / path.name, version=9, storage_plugin=StoragePlugin.MCAP) as bag:
+
+    def fill(folder: Path) -> None:
+        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as bag:
             whole, state = (
                 bag.add_connection(topic, kind, typestore=store)
                 for topic, kind in zip(topics, (TYPE, STATE), strict=True)
@@ -128,9 +125,8 @@ def _write_bag(path: Path, trajectory: Trajectory, topics: Sequence[str]) -> Non
             for step, time in enumerate(trajectory.times.tolist()):
                 content = store.serialize_cdr(_as_state(store.types, trajectory, step), STATE)
                 bag.write(state, round(time * 1e9), content)
-        (folder / path.name).rename(path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+    folders.write_whole(path, fill)
 
 
 def _as_state(types: Any, trajectory: Trajectory, step: int) -> Any:

@@ -1,14 +1,13 @@
 """LeRobot data sets (v3.0) of planned movements, as `lerobot-replay` reads them: an episode each."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from vigor.basics import folders
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
 from vigor.motion.units import Unit, from_radians
@@ -31,8 +30,6 @@ def write(
     LeRobot's robots name their actions; unit: the robot's; limits: [joint, 2] in radians, which percent needs.
     Trajectories have the same joints, and one whole number of samples a second.
     """
-    if path.exists():
-        raise UserError(f"{path} exists already; choose another place")
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -50,9 +47,8 @@ def write(
     if grippers:  # In the unit of the recordings already.
         positions = np.column_stack([positions, np.concatenate([item.positions for item in grippers])])
     frames, episodes = _frames(pa, trajectories, positions), _episodes(pa, trajectories, task)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    try:
+
+    def fill(folder: Path) -> None:
         for part in (DATA, EPISODES):
             (folder / part).parent.mkdir(parents=True)
         parquet.write_table(frames, folder / DATA)
@@ -60,10 +56,8 @@ def write(
         parquet.write_table(_tasks(pa, task), folder / "meta" / "tasks.parquet")
         info = _info(trajectories, int(rate), names)
         (folder / "meta" / "info.json").write_text(json.dumps(info, indent=4) + "\n", encoding="utf-8")
-        folder.chmod(0o755)
-        folder.rename(path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+
+    folders.write_whole(path, fill)
 
 
 def _info(trajectories: Sequence[Trajectory], rate: int, names: list[str]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.planning import bodies, constraints
+from vigor.planning import bodies, constraints, violations
 from vigor.planning.constraints import Bounds, Constraints, Margins
+from vigor.planning.demands import Met
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -83,25 +84,27 @@ def sample(task: Task, limits: Bounds, weights: Array, phases: np.ndarray) -> Mo
     return found
 
 
-def check_way(at: Callable[[np.ndarray], Moments], limits: Constraints, phases: np.ndarray) -> Moments:
-    """The movement at phases [T]; refused if it violates a limit that more time does not mend.
+def check_way(
+    at: Callable[[np.ndarray], Moments], limits: Constraints, phases: np.ndarray, what: str = "this movement"
+) -> Moments:
+    """The movement at phases [T]; refused by such a name if it violates a limit that more time does not mend.
 
     Where what is known of two moments does not rule out a violation between them, it is looked at more closely.
     """
     first = found = at(phases)
     if np.max(np.abs(np.diff(first.place, axis=0))) > 10 * TURN:
-        raise UserError("this movement is wilder than any robot's; export another solution")
-    _check_moments(limits, first)
+        raise UserError(f"{what} is wilder than any robot's; export another solution")
+    _check_moments(limits, first, what)
     spans = phases[None] if limits.keep_out or first.itself.size else np.zeros((0, 2))
     while len(spans):
         parts = found.place, found.parts, found.clearances, found.itself
         doubtful = _doubtful(*(part.reshape(*spans.shape, *part.shape[1:]) for part in parts))
         spans = np.linspace(spans[:, :-1][doubtful], spans[:, 1:][doubtful], PARTS + 1, axis=1)
         if len(spans) > MOST:
-            raise UserError("this movement stays too near to a keep-out or to itself; export another solution")
+            raise UserError(f"{what} stays too near to a keep-out or to itself; export another solution")
         if len(spans):
             found = at(spans.reshape(-1))
-            _check_moments(limits, found)
+            _check_moments(limits, found, what)
     return first
 
 
@@ -119,12 +122,13 @@ def _doubtful(place: np.ndarray, parts: np.ndarray, clearances: np.ndarray, itse
     return turned | (near & (np.max(way, axis=-1) > TOUCH))
 
 
-def _check_moments(limits: Constraints, found: Moments) -> None:
+def _check_moments(limits: Constraints, found: Moments, what: str) -> None:
     """Refuse a movement that at one of the moments violates a limit of position, a keep-out, or itself."""
     low, high = np.array([] if limits.robot is None else limits.robot.position).reshape(-1, 2).T
     inside = np.minimum(found.place - low, high - found.place) if limits.robot is not None else np.zeros((1, 0))
     itself = found.itself.min(initial=np.inf)
-    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)), itself)
-    broken = constraints.violation(limits, margins)
+    free = Met(np.zeros(0), np.zeros(0))  # Demands need times, which a path has not.
+    margins = Margins(inside.min(axis=0), jnp.ones(len(low)), found.clearances.min(axis=(0, 1)), itself, free)
+    broken = violations.violation(limits, margins)
     if broken is not None:
-        raise UserError(f"this movement violates {broken}; export another solution")
+        raise UserError(f"{what} violates {broken}; export another solution")

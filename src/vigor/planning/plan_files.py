@@ -16,7 +16,8 @@ from vigor.basics.serialisation import CONVERTER, changed, from_json, to_json
 from vigor.basics.version import __version__
 from vigor.demonstrations.dataset import check_size
 from vigor.motion.shapes import Box, Sphere
-from vigor.planning.constraints import bounds
+from vigor.planning import skill_files, skills
+from vigor.planning.constraints import begun, bounds
 from vigor.planning.plans import Plan, Plans, Solution, of_situation
 from vigor.tasks import SCENE_FILE, Task, load_stored, load_task
 
@@ -50,8 +51,7 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
     except UserError as error:
         raise UserError(f"{path} is damaged: {error}; plan again") from None
     if task is None:
-        # A plan that lies in its run's folder finds the run's copy also where the folder was moved.
-        loaded = load_stored(plans.task, plans.task_digest, (Path(plans.run), path.parent.parent), path)
+        loaded = _stored(plans, path)
     else:
         loaded = load_task(task)
         if loaded.digest != plans.task_digest:
@@ -65,11 +65,22 @@ def load(path: Path, task: Task | str | None = None) -> Plans:
         said = f"{path} was written by vigor {plans.program}, and this is {__version__}; margins are worked out anew"
         warnings.warn(said, Notice, stacklevel=2)
     try:
+        loaded = begun(loaded, plans.constraints.start)
         _check(plans, loaded)
     except UserError as error:
         raise UserError(f"{path} is damaged: {error}; plan again") from None
     found = tuple(of_situation(plan, loaded, plans.constraints) for plan in plans.plans)
     return replace(plans, plans=found, loaded=loaded)
+
+
+def _stored(plans: Plans, path: Path) -> Task:
+    """The task that plans in a file refer to. Its copy is found in a run or a skill also where both were moved."""
+    if not plans.task.endswith(skills.SUFFIX):
+        return load_stored(plans.task, plans.task_digest, (Path(plans.run), path.parent.parent), path)
+    for place in (Path(plans.task), path.resolve().parent.parent.with_suffix(skills.SUFFIX)):
+        if place.is_file() and (skill := skill_files.load(place)).card.digest == plans.task_digest:
+            return skill.task
+    raise UserError(f"{path} needs the scene in the skill {plans.task}, which is not there or has changed; plan again")
 
 
 def _check(plans: Plans, task: Task) -> None:

@@ -22,10 +22,10 @@ from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.learning.starts import Starts
 from vigor.planning import constraints, ranking
+from vigor.planning.choice import ALL, Choice
 from vigor.planning.constraints import Bounds, Constraints
 from vigor.planning.plans import Plan, Plans
 from vigor.runs import checkpoints, run
-from vigor.runs.setup import Setup
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -50,73 +50,83 @@ def replay(
     at: the run's demonstrations, where mixtures may begin; common: what they have in common; ensembles: [iteration,
     network, ...].
     Constraints count in the second half: mixtures know then how to solve their contexts, and are still wide enough to
-    go another way. Every mixture begins alike, and all share their random directions, so that but for rounding a
-    context's plan does not depend on which others are planned with it.
+    go another way. All share their random numbers, so that but for rounding a context's plan does not depend on which
+    others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
-    fresh = policy_update.first_mixture(key_start, task, settings.update, at)
-    start = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (contexts.shape[0], *leaf.shape)), fresh)
+    start = jax.vmap(partial(policy_update.first_mixture, key_start, task, settings.update, at))(contexts)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
     reward = partial(density_ratio.reward, settings.density_ratio, common)
 
-    def one(mixtures: Mixture, step: tuple[Array, Any], cost: Any = None) -> tuple[Mixture, Array]:
+    # A condition within one loop: two loops would take twice as long to compile.
+    def late(number: Array, limits: Bounds, weights: Array) -> Array:
+        cost = partial(constraints.cost, task, limits)
+        return jax.lax.cond(number < iterations // 2, lambda _: jnp.zeros(()), cost, weights)
+
+    def one(mixtures: Mixture, step: tuple[Array, Any]) -> tuple[Mixture, Array]:
         number, stored = step
         ensemble = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), stored)
         key = jax.random.fold_in(key_updates, number)
+        cost = None if limits is None else partial(late, number, limits)
         return policy_update.update(key, task, settings.update, reward, ensemble, contexts, mixtures, cost)
 
-    steps = (jnp.arange(iterations), ensembles)
-    free = iterations if limits is None else iterations // 2
-    mixtures, rewards = jax.lax.scan(one, start, jax.tree.map(lambda leaf: leaf[:free], steps))
-    if limits is not None:
-        costly = partial(one, cost=partial(constraints.cost, task, limits))
-        mixtures, rewards = jax.lax.scan(costly, mixtures, jax.tree.map(lambda leaf: leaf[free:], steps))
+    mixtures, rewards = jax.lax.scan(one, start, (jnp.arange(iterations), ensembles))
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
+        success = policy_update.trusted(task, settings.update, at, contexts, success)
         mixtures = prediction.weighed(mixtures, success)
     return mixtures, rewards[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planner:
-    """A finished run, ready to plan with. Plans for as many contexts as before need no new compilation."""
+    """Everything that planning needs of a run. Plans for as many contexts as before need no new compilation."""
 
     task: Task
-    setup: Setup
-    known: Policies
-    """Policies that the run learned; its training contexts are the trained range."""
+    settings: VigorSettings
+    trained: np.ndarray
+    """[m, C]: contexts with demonstrations, which are the trained range."""
     starts: Starts
     """The run's demonstrations, where mixtures begin."""
     common: Invariants
     """Invariants: what they have in common."""
     ensembles: Any
     """[iteration, network, ...]"""
-    folder: Path
+    source: Path
+    """Folder of the run, or file of the skill, that it is of."""
 
     def __repr__(self) -> str:
         iterations = jax.tree.leaves(self.ensembles)[0].shape[0]
         return f"Planner({self.task.name}, {iterations} ensembles)"
 
-    def plan(self, contexts: Any, limits: Constraints | None = None, samples: int = 0, seed: int = 0) -> Plans:
+    def plan(
+        self,
+        contexts: Any,
+        limits: Constraints | None = None,
+        samples: int = 0,
+        seed: int = 0,
+        choice: Choice = ALL,
+    ) -> Plans:
         """Ranked solutions for contexts [n, C], or for one [C].
 
         limits: those of the task's robot by default, see `constraints.of_task`; samples: movements that are drawn from
-        each mixture beside the solutions.
+        each mixture beside the solutions; choice: which ways are given.
         """
         limits = constraints.of_task(self.task) if limits is None else limits
-        values = checked(self.task, contexts)
+        values, task = checked(self.task, contexts), constraints.begun(self.task, limits.start)
         mixtures, rewards = self.mixtures(values, limits, seed)
-        trained = self.known.contexts[: self.known.training]
-        plans = ranking.rank(self.task, values, mixtures, rewards, self.common, limits, trained, samples, seed)
-        return _plans(self.task, self.setup, limits, plans, self.folder)
+        known = (values, mixtures, rewards, self.common, limits, self.trained)
+        plans = ranking.rank(task, *known, samples, seed, choice)
+        return _plans(task, limits, plans, self.source)
 
     def mixtures(self, contexts: np.ndarray, limits: Constraints, seed: int = 0) -> tuple[Mixture, np.ndarray]:
         """Mixtures [context, ...] for contexts [context, C], and expected rewards [context, component]."""
-        bound = constraints.bounds(self.task, limits) if limits else None
+        task = constraints.begun(self.task, limits.start)
+        bound = constraints.bounds(task, limits) if limits else None
         key, blocks = jax.random.key(seed), -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        fixed = (key, self.task, self.setup.settings, self.starts, self.common, self.ensembles)
+        fixed = (key, task, self.settings, self.starts, self.common, self.ensembles)
         parts = [replay(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
         mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         _check_finite(mixtures, rewards)
@@ -134,8 +144,8 @@ def _check_finite(mixtures: Mixture, rewards: Array) -> None:
         )
 
 
-def _plans(task: Task, setup: Setup, limits: Constraints, plans: tuple[Plan, ...], folder: Path) -> Plans:
-    return Plans(task.origin or setup.task, limits, plans, str(folder), task.digest, loaded=task)
+def _plans(task: Task, limits: Constraints, plans: tuple[Plan, ...], source: Path) -> Plans:
+    return Plans(task.origin or task.name, limits, plans, str(source), task.digest, loaded=task)
 
 
 def load(folder: str | Path, every: int = 1, task: Task | str | None = None, stopped: bool = False) -> Planner:
@@ -153,18 +163,19 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None, sto
     training = setup.settings.density_ratio.training
     like = jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, loaded.features))
     stored = checkpoints.load_networks(folder, like.parameters, network=training.networks)
-    iterations = jax.tree.leaves(stored)[0].shape[0]
-    if not 1 <= every <= iterations:
-        raise UserError(f"every must be from 1 to the run's {iterations} iterations, not {every}")
     at, common = (
         checkpoints.load_starts(folder, loaded.promp.weights),
         checkpoints.load_invariants(folder, loaded.features),
     )
-    return Planner(loaded, setup, known, at, common, thin(stored, every), folder)
+    trained = known.contexts[: known.training]
+    return Planner(loaded, setup.settings, trained, at, common, thin(stored, every), folder)
 
 
 def thin(ensembles: Any, every: int) -> Any:
     """Every n-th ensemble of [iteration, network, ...], the last one among them."""
+    count = jax.tree.leaves(ensembles)[0].shape[0]
+    if not 1 <= every <= count:
+        raise UserError(f"every must be from 1 to the run's {count} iterations, not {every}")
     return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
 
 
@@ -177,7 +188,7 @@ def of_run(folder: Path, task: Task | str | None = None) -> Plans:
     trained = known.contexts[: known.training]
     common = checkpoints.load_invariants(folder, loaded.features)
     plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained)
-    return _plans(loaded, setup, limits, plans, folder)
+    return _plans(loaded, limits, plans, folder)
 
 
 def free_path(folder: Path) -> Path:

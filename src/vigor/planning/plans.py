@@ -16,10 +16,11 @@ from vigor.basics.errors import UserError
 from vigor.basics.version import __version__
 from vigor.motion.promp import rollout
 from vigor.motion.robots import Robot
-from vigor.planning import trajectories
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning import approach, trajectories
+from vigor.planning.constraints import Constraints
 from vigor.planning.pacing import Pacing
 from vigor.planning.trajectories import Trajectory
+from vigor.planning.violations import Violation
 from vigor.tasks.task import Task
 
 
@@ -96,18 +97,19 @@ class Solution:
     ) -> Trajectory:
         """Joints, velocities and accelerations `rate` times a second, slowed down as far as the robot's limits need.
 
-        seconds: duration unless a limit needs more; start_pose: [joint], where the robot is now; robot: another one
-        than the plan's; pacing: "optimal" slows down only where a limit is hit. What violates a limit other than speed
-        is refused.
+        seconds: duration unless a limit needs more; start_pose: [joint], where the robot is now, from where it is led
+        to the movement's start; robot: another one than the plan's; pacing: "optimal" slows down only where a limit is
+        hit. What violates a limit other than speed is refused.
         """
         where = self._situation()
         planned = where.constraints
-        limits = Constraints(
-            planned.robot if robot is None else robot,
-            planned.seconds if seconds is None else seconds,
-            planned.keep_out,
+        limits = replace(
+            planned,
+            robot=planned.robot if robot is None else robot,
+            seconds=planned.seconds if seconds is None else seconds,
         )
-        return trajectories.trajectory(where.task, self.movement, limits, rate, start_pose, pacing)
+        made = trajectories.trajectory(where.task, self.movement, limits, rate, pacing)
+        return made if start_pose is None else approach.led(where.task, made, limits, np.asarray(start_pose, float))
 
     def joints(self, steps: int | None = None) -> np.ndarray:
         """Movement [T, dimensions] as the ProMP makes it, at its own steps unless told otherwise."""

@@ -17,9 +17,12 @@ from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import distinct_solutions
+from vigor.planning import bodies, violations
 from vigor.planning import constraints as constraint
-from vigor.planning.constraints import Constraints, Violation
+from vigor.planning.choice import ALL, Choice, mixed
+from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Approach, Plan, Solution, of_situation
+from vigor.planning.violations import Violation
 from vigor.tasks.task import Judge, Task
 
 LIKELY = 0.5
@@ -50,6 +53,7 @@ def rank(
     trained: np.ndarray,
     samples: int = 0,
     seed: int = 0,
+    choice: Choice = ALL,
 ) -> tuple[Plan, ...]:
     """Ranked solutions and samples of mixtures [context, ...] for contexts [context, C].
 
@@ -58,27 +62,34 @@ def rank(
     """
     components = mixtures.means.shape[1]
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
-    movements, owners = _with_samples(mixtures, samples, seed)
+    joints = np.asarray(rollout(task.promp, mixtures.means))
+    distinct = prediction.distinct_of(task, common)
+    ways = [distinct_solutions(own, distinct) for own in joints]
+    predicted = np.ones_like(judged.weights) if judged.predicted is None else judged.predicted
+    weights = np.stack([mixed(choice.mix, *own, LIKELY) for own in zip(judged.weights, ways, predicted, strict=True)])
+    drawn_from = mixtures if choice.mix == "learned" else mixtures._replace(log_weights=jnp.log(weights))
+    movements, owners = _with_samples(drawn_from, samples, seed)
     found = predict(task, contexts, movements, common, constraints)
     outside, warnings = beyond(task, trained, contexts)
     blocked = _blocked(task, constraints)
-    joints = np.asarray(rollout(task.promp, mixtures.means))
-    distinct = prediction.distinct_of(task, common)
     plans = []
     for i, context in enumerate(contexts):
-        groups = distinct_solutions(joints[i], distinct)
         rows = [
-            _solution(task, movement, int(owner), float(judged.weights[i, owner]), int(groups[owner]), promise)
+            _solution(task, movement, int(owner), float(weights[i, owner]), int(ways[i][owner]), promise)
             for movement, owner, promise in zip(movements[i], owners[i], found[i], strict=True)
         ]
-        best = _ranked([_of_component(row, judged, rewards, i) for row in rows[:components]])
-        ranked, ways = tuple(best.values()), [best[row.group] for row in rows[components:]]
+        own = [_of_component(row, judged, rewards, i) for row in rows[:components]]
+        preferred = choice.preferred(task, context, joints[i])
+        best = choice.among(_ranked(own, preferred), joints[i])
+        ranked = tuple(best.values())
         further = tuple(
-            replace(row, group=way.group, component=way.component)
-            for row, way in zip(rows[components:], ways, strict=True)
+            replace(row, group=best[row.group].group, component=best[row.group].component)
+            for row in rows[components:]
+            if row.group in best
         )
         unknown = _unknown(task, common, context, ranked[0])
-        warning = "; ".join(said for said in (unknown, warnings[i], blocked) if said) or None
+        missed = choice.missed(ranked, preferred, distinct)
+        warning = "; ".join(said for said in (unknown, missed, warnings[i], blocked) if said) or None
         plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, further)
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
@@ -206,7 +217,7 @@ def predict(
             away = np.linalg.norm(effector[i] - np.asarray(region.centre), axis=-1) - region.radius
             targets[region.label] = Approach(float(away.min()), float(away[-1]))
         own = jax.tree.map(lambda leaf, i=i: leaf[i], found)
-        margins, violated = constraint.smallest(constraints, own), constraint.violation(constraints, own)
+        margins, violated = violations.smallest(constraints, own), violations.violation(constraints, own)
         rows.append(Prediction(predicted[i], distances[i], targets, margins, violated))
     return [rows[i : i + each] for i in range(0, len(rows), each)]
 
@@ -223,18 +234,19 @@ def _distances(task: Task, joints: np.ndarray, contexts: np.ndarray) -> Sequence
 
 def _blocked(task: Task, constraints: Constraints) -> str | None:
     """Warning in words if the pose that all movements start from is in a keep-out, so that none can avoid it."""
-    if not constraints.keep_out or task.promp.free_start:
+    if not constraints.keep_out or (task.promp.free_start and task.promp.begin is None):
         return None
-    still = jnp.zeros((1, task.promp.weights))
-    found = constraint.margins(task, constraint.bounds(task, constraints), still)
-    inside = np.flatnonzero(np.asarray(found.clearance)[0] < 0)
+    first = task.promp.at(jnp.zeros(task.promp.weights), jnp.zeros(1))
+    found = constraint.clearances(constraint.bounds(task, constraints), bodies.body(task, first))
+    inside = np.flatnonzero(np.asarray(found).min(axis=(0, 1)) < 0)
     return f"every movement starts inside keep-out {inside[0] + 1}; none can avoid it" if len(inside) else None
 
 
-def _ranked(solutions: list[Solution]) -> dict[int, Solution]:
+def _ranked(solutions: list[Solution], preferred: np.ndarray | None = None) -> dict[int, Solution]:
     """The best solution of every way, by the number of its group, with the weight of all that go it and a new number.
 
-    The best first: those that hold, by success (predicted where nothing judges it) and reward, then others.
+    The best first: those that hold, by success (predicted where nothing judges it) and reward, or by how much each
+    component is preferred [component] if that is given, then others.
     """
 
     def merit(solution: Solution) -> tuple[float, ...]:
@@ -242,6 +254,7 @@ def _ranked(solutions: list[Solution]) -> dict[int, Solution]:
             solution.holds,
             solution.solves is not False,
             solution.violated is None,
+            0.0 if preferred is None else float(preferred[solution.component]),
             solution.predicted if solution.success is None else solution.success,
             solution.reward or 0.0,
         )

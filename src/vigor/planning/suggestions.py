@@ -39,7 +39,9 @@ def suggest(planner: Planner, count: int = 3, seed: int = 0) -> tuple[Suggestion
     """
     if not 1 <= count <= CANDIDATES:
         raise UserError(f"from 1 to {CANDIDATES} contexts can be suggested, not {count}")
-    task, trained = planner.task, planner.known.contexts[: planner.known.training]
+    if not 0 <= seed < 2**32:
+        raise UserError(f"the seed must be from 0 to 2**32 - 1, not {seed}")
+    task, trained = planner.task, planner.trained
     drawn = np.asarray(task.sample_contexts(np.random.default_rng(seed), CANDIDATES), float)
     mixtures, _ = planner.mixtures(drawn, Constraints(), seed)
     success = prediction.component_success(

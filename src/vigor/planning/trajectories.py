@@ -15,20 +15,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.motion.robots import Robot
-from vigor.planning import constraints
+from vigor.planning import constraints, demands, violations
 from vigor.planning import pacing as paces
 from vigor.planning.constraints import Constraints
+from vigor.planning.demands import Pointing, Via
 from vigor.planning.moments import FINE, Moments, check_way, sample
 from vigor.planning.pacing import Pace, Pacing
 from vigor.tasks.task import Task
 
 Array = jax.Array
 
-TOLERANCE = 0.02
-"""Most radians that a joint may be away from where a movement starts."""
-BEGIN = 0.5
-"""Least seconds for the way there."""
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
 
@@ -64,6 +60,8 @@ class Trajectory:
     """The gripper beside the joints, if the task has one."""
     slowed_by: str | None = None
     """The limit that makes it take longer than asked for, in words."""
+    led: float = 0.0
+    """Seconds at its beginning in which the robot is led to where the movement starts."""
 
     @property
     def seconds(self) -> float:
@@ -88,73 +86,83 @@ class Trajectory:
 
         export.write(Path(path), self, format)
 
-    def begun_at(self, pose: Sequence[float], robot: Robot | None) -> "Trajectory":
-        """The same after a short way from a pose [joint] nearby, from rest to rest and within the robot's limits.
-
-        For controllers that jump to the first sample. What is farther away than a start may be is refused.
-        """
-        start, step = self.positions[0], self.times[1] - self.times[0]
-        _check_start(self.joints, start, np.asarray(pose, float))
-        way = start - np.asarray(pose, float)
-        seconds = BEGIN
-        if robot is not None:  # The largest speed and acceleration of a smooth step.
-            velocity, acceleration = paces.check_limits(robot)
-            needs = 1.5 * np.abs(way) / velocity, np.sqrt(6 * np.abs(way) / acceleration)
-            seconds = max(BEGIN, float(np.max(needs)))
-        count = int(np.ceil(seconds / step))
-        share, seconds = np.linspace(0.0, 1.0, count + 1)[:-1, None], count * step
-        way = way[None]
-        return replace(
-            self,
-            times=np.concatenate([np.arange(count) * step, self.times + seconds]),
-            positions=np.concatenate([np.asarray(pose) + (3 * share**2 - 2 * share**3) * way, self.positions]),
-            velocities=np.concatenate([6 * (share - share**2) * way / seconds, self.velocities]),
-            accelerations=np.concatenate([(6 - 12 * share) * way / seconds**2, self.accelerations]),
-            points=np.concatenate([np.repeat(self.points[:1], count, axis=0), self.points]),
-            gripper=self.gripper
-            and self.gripper._replace(positions=np.pad(self.gripper.positions, (count, 0), mode="edge")),
-        )
-
 
 def trajectory(
     task: Task,
     weights: Sequence[float],
     limits: Constraints,
     rate: float = 100.0,
-    start_pose: Sequence[float] | None = None,
     pacing: Pacing = "uniform",
 ) -> Trajectory:
     """A movement [D] sampled `rate` times a second, from rest to rest, slowed down as far as the robot needs.
 
-    limits: whose joints, how many seconds it takes at least, and where no link may be; start_pose: [joint], where the
-    robot is now; pacing: whether all of it is slowed down, or only where a limit is hit. Everything is worked out anew
-    from the movement; what violates a limit other than speed is refused.
+    limits: whose joints, how many seconds it takes at least, where no link may be, and what is demanded of the tool;
+    pacing: whether all of it is slowed down, or only where a limit is hit. Everything is worked out anew from the
+    movement; what violates a limit other than speed is refused.
     """
     if not MIN_RATE <= rate <= MAX_RATE:
         raise UserError(f"the rate must be from {MIN_RATE:g} to {MAX_RATE:,} samples a second, not {rate:g}")
     if len(weights) != task.promp.weights or not np.all(np.isfinite(weights)):
         raise UserError(f"a movement of {task.name} has {task.promp.weights} finite weights")
     robot = limits.robot
-    # Limits of joints are checked apart, so that the program is the same for every robot.
-    bounds = constraints.bounds(task, limits)._replace(position=jnp.zeros((0, 2)), speed=jnp.zeros(0))
+    bounds = constraints.without_joints(constraints.bounds(task, limits))
     with jax.enable_x64(True):
         at = partial(sample, task, bounds, jnp.asarray(weights, jnp.float64))
         even = paces.uniform(np.linspace(0.0, 1.0, FINE * task.promp.steps))
         fine = check_way(at, limits, even.phase)
         names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
-        if start_pose is not None:
-            _check_start(names, fine.place[0], np.asarray(start_pose, float))
         paced = _uniform(fine, even, limits) if pacing == "uniform" else _optimal(at, limits, len(fine.place))
         count = int(np.ceil(paced.seconds * rate - 1e-9)) + 1
         if not 2 <= count <= 10**6:
             taken = f"{paced.seconds:.4g} s, {count} samples"
             raise UserError(f"this movement takes {taken}; from 2 to a million can be written")
+        _check_demands(task, weights, limits, paced)
         times = np.arange(count) / rate
         # The last sample is the end: at most 1 / rate slower than asked for.
         pace = paced.at(np.linspace(0.0, 1.0, count)).slower(float(times[-1]))
         found, gripper = at(pace.phase), _gripper(task, weights, pace.phase)
     speeds, pushes = pace.along(found.slope, found.bend)
-    return Trajectory(names, times, found.place, speeds, pushes, found.points, gripper, paced.slowed_by)
+    made = Trajectory(names, times, found.place, speeds, pushes, found.points, gripper, paced.slowed_by)
+    return _held(made, limits.hold)
+
+
+def _held(made: Trajectory, seconds: float) -> Trajectory:
+    """The same, at rest in its last pose for so many seconds more."""
+    step = made.times[1] - made.times[0]
+    count = int(np.ceil(seconds / step - 1e-9))
+    times = made.times[-1] + step * np.arange(1, count + 1)
+    rest = np.zeros((count, len(made.joints)))
+    return replace(
+        made,
+        times=np.concatenate([made.times, times]),
+        positions=np.concatenate([made.positions, np.repeat(made.positions[-1:], count, axis=0)]),
+        velocities=np.concatenate([made.velocities, rest]),
+        accelerations=np.concatenate([made.accelerations, rest]),
+        points=np.concatenate([made.points, np.repeat(made.points[-1:], count, axis=0)]),
+        gripper=made.gripper
+        and made.gripper._replace(positions=np.pad(made.gripper.positions, (0, count), mode="edge")),
+    )
+
+
+def _check_demands(task: Task, weights: Sequence[float], limits: Constraints, paced: "_Paced") -> None:
+    """Refuse a movement [D] that at this pace does not do what is demanded of the tool."""
+    if not limits.via and not limits.pointing:
+        return
+    demanded = constraints.bounds(task, limits).demanded
+
+    def phases(items: Sequence[Via | Pointing]) -> Array:
+        known = paced.at(np.array([item.time or 0.0 for item in items])).phase
+        return jnp.asarray(np.where([item.time is None for item in items], demands.ANY, known))
+
+    demanded = demanded._replace(passed=phases(limits.via), pointed=phases(limits.pointing))
+    course = jnp.linspace(0.0, 1.0, FINE * task.promp.steps)
+    found = _met(task, demanded, jnp.asarray(weights, jnp.float64), course)
+    broken = violations.unmet(demands.Met(*map(np.asarray, found)))
+    if broken is not None:
+        raise UserError(f"this movement violates {broken}; export another solution")
+
+
+_met = jax.jit(demands.met, static_argnums=0)
 
 
 def _gripper(task: Task, weights: Sequence[float], phases: np.ndarray) -> GripperPath | None:
@@ -162,10 +170,9 @@ def _gripper(task: Task, weights: Sequence[float], phases: np.ndarray) -> Grippe
     own = task.arm.gripper
     if own is None:
         return None
-    joints = np.asarray(task.promp.basis(jnp.asarray(phases))) @ np.reshape(weights, (task.promp.bases, -1))
-    begin = 0.0 if task.promp.start is None else task.promp.start[-1]
+    opened = np.asarray(task.promp.at(jnp.asarray(weights), jnp.asarray(phases)))[:, -1]
     low, high = own.range
-    return GripperPath(own.channel, low + (high - low) * np.clip(begin + task.promp.scale * joints[:, -1], 0.0, 1.0))
+    return GripperPath(own.channel, low + (high - low) * np.clip(opened, 0.0, 1.0))
 
 
 class _Paced(NamedTuple):
@@ -181,9 +188,9 @@ def _uniform(fine: Moments, even: Pace, limits: Constraints) -> _Paced:
     """The clock, slowed down as a whole; fine: the movement at the phases of an even pace."""
     if limits.robot is not None:
         shortest, limit = paces.needed(limits.robot, *even.along(fine.slope, fine.bend))
-        if shortest > limits.seconds:
+        if shortest > limits.moving:
             return _Paced(shortest, paces.uniform, limit)
-    return _Paced(limits.seconds, paces.uniform, None)
+    return _Paced(limits.moving, paces.uniform, None)
 
 
 def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: int) -> _Paced:
@@ -193,7 +200,7 @@ def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: in
         found = at(phases)
         return found.slope, found.bend
 
-    found = paces.optimal(path, limits.robot, limits.seconds)
+    found = paces.optimal(path, limits.robot, limits.moving)
     assert limits.robot is not None
     seconds = float(found.times[-1])
     pace = found.at(np.linspace(0.0, seconds, 16 * count))
@@ -203,16 +210,4 @@ def _optimal(at: Callable[[np.ndarray], Moments], limits: Constraints, count: in
     def progress(shares: np.ndarray) -> Pace:
         return found.at(shares * seconds).slower(1 / seconds)
 
-    return _Paced(longer, progress, limit if longer > limits.seconds * paces.SAFETY else None)
-
-
-def _check_start(names: tuple[str, ...], start: np.ndarray, pose: np.ndarray) -> None:
-    if pose.shape != start.shape or not np.all(np.isfinite(pose)):
-        raise UserError(f"a start pose needs {len(start)} finite numbers: {', '.join(names)}")
-    away = np.abs(pose - start)
-    worst = int(np.argmax(away))
-    if away[worst] > TOLERANCE:
-        raise UserError(
-            f"this movement starts with {names[worst]} at {start[worst]:.3f}, but the robot has it at "
-            f"{pose[worst]:.3f}; move the robot there first"
-        )
+    return _Paced(longer, progress, limit if longer > limits.moving * paces.SAFETY else None)

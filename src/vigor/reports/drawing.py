@@ -27,6 +27,8 @@ SHADES = ("#dcdcdc", "#a9a9a9", "#7d7d7d")
 """Fills of regions in their order."""
 FORBIDDEN = "#e8897f"
 """Fill of places to keep out of."""
+WANTED = "#9ccfa4"
+"""Fill of places that must be passed."""
 COLUMNS = 5
 """Components in a line below a panel."""
 PROJECTIONS = {"from above": (0, 1), "from the side": (0, 2)}
@@ -49,19 +51,20 @@ def _limits(groups: Sequence[np.ndarray], regions: Sequence[Sequence[Region]]) -
 
 
 def panels(
-    groups: Sequence[np.ndarray], regions: Sequence[Sequence[Region]], below: float = 0.0
+    groups: Sequence[np.ndarray], regions: Sequence[Sequence[Region]], below: float = 0.0, columns: int | None = None
 ) -> tuple[Figure, list[Views]]:
     """A figure with a panel for each context's regions, all on the same scale, with `below` inches under each for text.
 
-    groups: points [..., T, points, 2 or 3] to make room for. Views in space show the arm, projections the paths alone.
+    groups: points [..., T, points, 2 or 3] to make room for; columns: of panels, as many as suit by default. Views in
+    space show the arm, projections the paths alone.
     """
     count, limits = len(regions), _limits(groups, regions)
     flat = limits.shape[1] == 2
     if flat:
-        columns, width = count if count <= 3 else math.ceil(math.sqrt(count)), 3.1
+        columns, width = columns or (count if count <= 3 else math.ceil(math.sqrt(count))), 3.1
         height = width * float(np.clip(np.divide(*np.ptp(limits, axis=0)[::-1]), 0.4, 1.6)) + 0.25 + below
     else:
-        columns, width, height = min(count, 2), 5.6, 3.9
+        columns, width, height = columns or min(count, 2), 5.6, 3.9
     rows = math.ceil(count / columns)
     layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, compress=flat)
     figure = Figure(figsize=(width * columns + 0.3, height * rows + 1.0), layout=layout)
@@ -147,16 +150,16 @@ def draw_regions(ax: Any, axes: list[int], regions: Sequence[Region]) -> None:
             ax.add_patch(Circle(middle, region.radius, fill=False, edgecolor=INK, linewidth=0.9, zorder=6))
 
 
-def draw_keep_out(ax: Any, axes: list[int], shapes: Sequence[Sphere | Box]) -> None:
-    """Discs and rectangles, or solid shapes, in red."""
+def draw_shapes(ax: Any, axes: list[int], shapes: Sequence[Sphere | Box], colour: str) -> None:
+    """Discs and rectangles, or solid shapes."""
     for shape in shapes:
         if isinstance(shape, Sphere):
-            _draw_ball(ax, np.asarray(shape.centre)[axes], shape.radius, FORBIDDEN)
+            _draw_ball(ax, np.asarray(shape.centre)[axes], shape.radius, colour)
         elif len(axes) == 2:
             low, size = np.asarray(shape.low)[axes], np.subtract(shape.high, shape.low)[axes]
-            ax.add_patch(Rectangle((low[0], low[1]), size[0], size[1], facecolor=FORBIDDEN, zorder=1))
+            ax.add_patch(Rectangle((low[0], low[1]), size[0], size[1], facecolor=colour, zorder=1))
         else:
-            ax.bar3d(*shape.low, *np.subtract(shape.high, shape.low), color=FORBIDDEN, alpha=0.5, zorder=3)
+            ax.bar3d(*shape.low, *np.subtract(shape.high, shape.low), color=colour, alpha=0.5, zorder=3)
 
 
 def _draw_ball(ax: Any, centre: np.ndarray, radius: float, colour: str) -> None:

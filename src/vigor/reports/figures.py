@@ -161,13 +161,14 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
     if not splits:
         raise UserError("there are no evaluations to draw; train until the first evaluation")
     iterations = [row["iteration"] for row in metrics]
-    count = len(splits) + (2 if task.judged else 1)
+    judged = any("success_best" in (row[split] or {}) for row in metrics for split in splits)
+    count = len(splits) + (2 if judged else 1)
     figure = Figure(figsize=(3.1 * count, 3.5), layout="constrained")
     panels = figure.subplots(1, count)
     success, distance, versatility = panels[: len(splits)], panels[-2], panels[-1]
-    measure = "success" if task.judged else "predicted"
+    measure = "success" if judged else "predicted"
     for ax, split in zip(success, splits, strict=True):
-        if task.judged:
+        if judged:
             ranked = _values(metrics, split, "success_components")
             ax.plot(iterations, ranked, color="#b5b5b5", linewidth=1.0)
             ax.plot([], [], color="#b5b5b5", linewidth=1.0, label="components, ranked")
@@ -177,16 +178,16 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
         ax.plot(iterations, _values(metrics, split, f"{measure}_best"), color=PALETTE[0], label="best component")
         ax.set_ylim(-0.03, 1.03)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        drawing.title(ax, f"{'success' if task.judged else 'predicted success'}, {SPLITS[split]} contexts")
+        drawing.title(ax, f"{'success' if judged else 'predicted success'}, {SPLITS[split]} contexts")
     for split in splits:
         style = "--" if split == "train" else "-"
-        if task.judged:
+        if judged:
             values = _values(metrics, split, "distance_best")
             distance.plot(iterations, values, style, color=PALETTE[0], label=SPLITS[split])
         for name, colour in (("working components", PALETTE[3]), ("distinct solutions", PALETTE[2])):
             values = _values(metrics, split, "versatility", name.replace(" ", "_"))
             versatility.plot(iterations, values, style, color=colour, label=f"{name}, {SPLITS[split]}")
-    if task.judged:
+    if judged:
         drawing.title(distance, "distance of the best component")
         distance.set_ylim(bottom=0)
     drawing.title(versatility, "versatility per context")
@@ -203,8 +204,9 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a PNG, whole or not at all; the same figure gives the same bytes."""
-    plain: dict[str, Any] = {"format": "png", "dpi": 160, "metadata": {"Software": None}}
+    """Write a PNG, PDF or SVG, whole or not at all; the same figure gives the same bytes."""
+    undated = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}[path.suffix]
+    plain: dict[str, Any] = {"format": path.suffix[1:], "dpi": 160, "metadata": {undated: None}}
     files.write_whole(path, lambda temporary: figure.savefig(temporary, **plain))
 
 

@@ -38,7 +38,7 @@ def render(package: str, template: str, **values: Any) -> str:
 def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(name) for name in (package, __package__)])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"short": short, "fixed": fixed, "percent": percent, "moment": moment}
+    made.filters |= {"short": short, "fixed": fixed, "percent": percent, "moment": moment, "significant": significant}
     return made
 
 
@@ -58,6 +58,14 @@ def fixed(value: Any, decimals: int) -> str:
 def percent(value: Any) -> str:
     """A share in percent; words as they are."""
     return f"{100 * value:.1f}%" if isinstance(value, int | float) else _words(value)
+
+
+def significant(value: Any, scale: Any = 0.0) -> str:
+    """Three figures of a number that count, none of less than a thousandth of a scale; words as they are."""
+    if not isinstance(value, int | float):
+        return _words(value)
+    tiny = isinstance(scale, int | float) and abs(value) < 1e-3 * abs(scale)
+    return "0" if tiny else f"{value:.3g}"
 
 
 def moment(date: Any) -> str:

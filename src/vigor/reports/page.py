@@ -8,16 +8,20 @@ from typing import Any
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.reports import html
+from vigor.reports import html, ways
 from vigor.reports.html import Picture
+from vigor.reports.overview import Charts
 
 CAPTIONS = {
+    "ways": "Ways in test contexts: as they were demonstrated there, never learned from, and as they were learned.",
     "traces_test": "Movements in test contexts, which have no demonstrations.",
     "traces_train": "Movements in training contexts; their demonstrations are grey.",
     "distances_test": "Distance to the targets in test contexts; demonstrations of all training contexts are grey.",
     "learning_curves": "Success, distance and versatility over the iterations.",
 }
 """Captions of the figures that every task has, in their order; those of a task's own come after them."""
+CHARTED = ("traces_train", "learning_curves")
+"""Figures that a page with charts does not repeat."""
 SPLITS = {"test": "test contexts", "train": "training contexts"}
 FACTS = ("date", "seed", "demos", "iterations", "stopped", "seconds", "device", "version")
 VERSATILITY = ("distinct_solutions", "working_components", "entropy")
@@ -33,6 +37,8 @@ class Context:
     distance: Any
     """Distances by component."""
     distinct_solutions: Any
+    weights: Any
+    """Weights by component."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +60,35 @@ class Split:
     """Headings of the contexts' values."""
     contexts: Sequence[Context]
 
+    @property
+    def same(self) -> str:
+        """A sentence instead of a table, where all components of all contexts are equally good; else empty."""
+        rates = [rate for context in self.contexts for rate in _listed(context.success)]
+        shares = {html.percent(rate) for rate in rates if isinstance(rate, int | float)}
+        if len(rates) < 2 or len(shares) != 1 or any(not _listed(context.success) for context in self.contexts):
+            return ""
+        measure = "is predicted to succeed" if self.measure.startswith("predicted") else "succeeds"
+        return f"Every way {measure} in {shares.pop()} of its samples, in all {len(self.contexts)} {self.name}."
 
-def write_report(folder: Path, context_names: Sequence[str] = (), captions: Mapping[str, str] | None = None) -> Path:
+
+def _listed(values: Any) -> list[Any]:
+    return values if isinstance(values, list) else []
+
+
+def write_report(
+    folder: Path,
+    context_names: Sequence[str] = (),
+    captions: Mapping[str, str] | None = None,
+    moved: Mapping[str, Charts] | None = None,
+    course: Charts | None = None,
+    calibration: Charts | None = None,
+    cannot: Sequence[str] = (),
+) -> Path:
     """Write `report.html` into a run's folder from the files that the run left there, and return its path.
 
     context_names: a name for every number of a context; captions: of the task's own figures, by the file's name without
-    its ending.
+    its ending; moved: movements in test and training contexts; course: of training; calibration: of predicted success;
+    cannot: sentences about what the run cannot do.
     """
     if not (folder / "result.json").is_file():
         raise UserError(
@@ -73,11 +102,21 @@ def write_report(folder: Path, context_names: Sequence[str] = (), captions: Mapp
         "run.html",
         title=f"{html.short(result.get('task'))}: {html.short(result.get('method'))}",
         facts={name: known[name] for name in FACTS if known.get(name) is not None},
+        compared=ways.compared(result, SPLITS),
         common=[item for item in result.get("common") or () if isinstance(item, dict)],
         splits=[_split(name, result[key], context_names) for key, name in SPLITS.items() if result.get(key)],
-        pictures=_pictures(folder / "figures", CAPTIONS | dict(captions or {})),
+        pictures=[
+            picture
+            for picture in _pictures(folder / "figures", CAPTIONS | dict(captions or {}))
+            if not moved or picture.path.stem not in CHARTED
+        ],
         command=_command(config.get("command")),
         settings=dict(_flat(config)),
+        practice=_read(folder / "practice.json") if (folder / "practice.json").is_file() else None,
+        moved={name: moved[key] for key, name in SPLITS.items() if key in (moved or {})} if moved else {},
+        course=course,
+        calibration=calibration,
+        cannot=cannot,
     )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"
@@ -108,6 +147,7 @@ def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
             _get(entry, measure),
             _get(entry, "distance"),
             _get(entry, "versatility", "distinct_solutions"),
+            _get(entry, "weights"),
         )
         for entry, each in zip(entries, values, strict=True)
     ]

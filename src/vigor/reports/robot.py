@@ -55,7 +55,7 @@ def show(robot: Robot) -> None:
         _line("capsules", f"{len(robot.capsules)} around {len({item.link for item in robot.capsules})} links")
     for one, others in _pairs(robot).items():
         _line("could touch", f"{one} and {', '.join(others)}")
-    for words in robot.missing:
+    for words in (*robot.missing, *robot.unread):
         _line("missing", words)
 
 

@@ -1,38 +1,72 @@
 """Figures and report of a run."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from vigor.demonstrations import dataset
-from vigor.reports import figures
+from vigor.demonstrations.repertoire import Repertoire
+from vigor.evaluation.policies import Learned
+from vigor.reports import figures, overview, side_by_side
 from vigor.reports.page import write_report
 from vigor.runs import run
 from vigor.tasks.task import Task
 
 
-def draw(folder: Path, task: Task | str | None = None) -> Path:
-    """Draw the figures of a finished run and write its `report.html`; returns the report's path."""
+def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = ()) -> Path:
+    """Draw the figures of a finished run and write its `report.html`; returns the report's path.
+
+    formats: others than PNG that the figures are drawn in as well, "pdf" or "svg".
+    """
     setup, loaded, learned = run.load_policies(folder, task)
     result = run.read_result(folder)
     _, _, demonstrations, split = run.prepare_again(setup, folder, loaded)
     joints = dataset.trajectories(loaded, demonstrations)
     seen = [joints[rows] for rows in split.demonstrations]
-    measure = "success" if loaded.judged else "predicted"
+    metrics = run.read_metrics(folder)
+    known = run.repertoire_of(folder, setup, loaded)
+    for name, figure in (*_figures(loaded, learned, seen, result, metrics), *_ways(loaded, learned, known)):
+        for ending in ("png", *formats):
+            figures.save(figure, folder / "figures" / f"{name}.{ending}")
+    rows = {"train": range(learned.training), "test": range(learned.training, len(learned.contexts))}
+    moved = {name: overview.movements(loaded, learned, own, seen) for name, own in rows.items() if len(own)}
+    return write_report(
+        folder,
+        loaded.context_names,
+        loaded.display.captions,
+        moved,
+        overview.course(metrics, loaded),
+        overview.calibration(result),
+        overview.cannot(loaded, learned, result),
+    )
+
+
+def _figures(
+    task: Task, learned: Learned, seen: Sequence[np.ndarray], result: Any, metrics: Sequence[Any]
+) -> Iterator[tuple[str, Figure]]:
+    """Figures of a run by name. seen: demonstrations [n, T, dimensions] of each training context."""
+    measure = "success" if task.judged else "predicted"
     success = np.array([row[measure] for part in ("train", "test") for row in result[part].get("contexts", ())])
-    metrics, place = run.read_metrics(folder), folder / "figures"
     if metrics:
-        figures.save(figures.learning_curves(metrics, loaded), place / "learning_curves.png")
+        yield "learning_curves", figures.learning_curves(metrics, task)
     train, test = range(learned.training), range(learned.training, len(learned.contexts))
     for name, rows in {"train": train, "test": test}.items():
         if len(rows):
-            traces = figures.traces(loaded, learned, seen, contexts=rows, success=success)
-            figures.save(traces, place / f"traces_{name}.png")
-    if len(test) and loaded.display.regions(learned.contexts[0]):
-        figures.save(figures.distances(loaded, learned, seen, contexts=test), place / "distances_test.png")
-    if len(test) and loaded.display.pictures is not None:
-        means = learned.movements(loaded, slice(test.start, test.stop), samples=1, seed=0).means
-        made = loaded.display.pictures(learned.contexts[test.start :], means, success[test.start :])
-        for title, figure in made.items():
-            figures.save(figure, place / f"{title}.png")
-    return write_report(folder, loaded.context_names, loaded.display.captions)
+            yield f"traces_{name}", figures.traces(task, learned, seen, contexts=rows, success=success)
+    if len(test) and task.display.regions(learned.contexts[0]):
+        yield "distances_test", figures.distances(task, learned, seen, contexts=test)
+    if len(test) and task.display.pictures is not None:
+        means = learned.movements(task, slice(test.start, test.stop), samples=1, seed=0).means
+        yield from task.display.pictures(learned.contexts[test.start :], means, success[test.start :]).items()
+
+
+def _ways(task: Task, learned: Learned, known: Repertoire | None) -> Iterator[tuple[str, Figure]]:
+    """Ways of demonstrations that were held out beside those learned, in test contexts that have such."""
+    if known is not None:
+        test = range(learned.training, len(learned.contexts))
+        compared = [index for index in test if len(known.of(learned.contexts[index]))]
+        if compared:
+            yield "ways", side_by_side.figure(task, known, learned, compared)

@@ -13,8 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.demonstrations.repertoire import repertoire
 from vigor.demonstrations.summary import lacking, outliers, summarise
 from vigor.evaluation.evaluation import in_words
+from vigor.reports import ways
 from vigor.runs.run import Progress as Step
 from vigor.tasks import Task
 
@@ -34,7 +36,7 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
     """
     pace = _Pace()
     if not (console.is_terminal or console.is_jupyter):
-        yield lambda step: _log(step, pace.left(step))
+        yield lambda step: _log(step, pace)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -47,10 +49,8 @@ def progress_bar() -> Iterator[Callable[[Step], None]]:
         row = bar.add_task("preparing", total=None, left="")
 
         def show(step: Step) -> None:
-            description = _figures(step) if step.figures else "learning" if step.iteration else "compiling"
-            bar.update(
-                row, description=description, completed=step.iteration, total=step.iterations, left=pace.left(step)
-            )
+            total = step.iterations or None  # Not known where movements are tried.
+            bar.update(row, description=_doing(step), completed=step.iteration, total=total, left=pace.left(step))
 
         yield show
 
@@ -60,15 +60,27 @@ class _Pace:
     """Pace of the iterations since the first one that was seen, which has the compilation in it."""
 
     first: Step | None = None
+    printed: float = -_SECONDS
+    """Moment of the last line in a log of what has no iterations."""
 
     def left(self, step: Step) -> str:
         """Expected time in words; empty as long as it is not known."""
+        if self.first is not None and self.first.doing != step.doing:
+            self.first = None
         if self.first is None and step.iteration:
             self.first = step
         if self.first is None or step.iteration <= self.first.iteration or step.iteration == step.iterations:
             return ""
         each = (step.seconds - self.first.seconds) / (step.iteration - self.first.iteration)
         return f"about {timedelta(seconds=round(each * (step.iterations - step.iteration)))} left"
+
+
+def _doing(step: Step) -> str:
+    """Words for what is going on, with the figures of the last evaluation."""
+    if not step.iterations:
+        return step.doing
+    words = _figures(step) if step.figures else "learning" if step.iteration else "compiling"
+    return f"{step.doing}: {words}" if step.doing else words
 
 
 @contextmanager
@@ -91,11 +103,16 @@ def count_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(row, completed=done, total=total)
 
 
-def _log(step: Step, left: str) -> None:
-    """Lines of a log: when compilation begins, when it is over, and every 50 iterations."""
-    if step.iteration in (0, 2) or step.iteration % 50 == 0 or step.iteration == step.iterations:
+def _log(step: Step, pace: _Pace) -> None:
+    """Lines of a log: when compilation begins, when it is over, and every 50 iterations; else now and then."""
+    left = pace.left(step)
+    if not step.iterations:
+        if step.seconds - pace.printed >= _SECONDS:
+            pace.printed = step.seconds
+            print(f"{step.doing}, {step.seconds:.0f} s", flush=True)
+    elif step.iteration in (0, 2) or step.iteration % 50 == 0 or step.iteration == step.iterations:
         doing = "compiling" if step.iteration == 0 else f"iteration {step.iteration} of {step.iterations}"
-        words = (doing, f"{step.seconds:.0f} s", left, _figures(step))
+        words = (step.doing, doing, f"{step.seconds:.0f} s", left, _figures(step))
         print(", ".join(word for word in words if word), flush=True)
 
 
@@ -135,9 +152,19 @@ def results_table(result: dict[str, Any]) -> None:
     row("working components", lambda part: f"{part['versatility']['working_components']:.2f}")
     row("distinct solutions", lambda part: f"{part['versatility']['distinct_solutions']:.2f}")
     row("entropy of solutions", lambda part: f"{part['versatility']['entropy']:.2f}")
+    if any(part.get("resemblance") for part in parts.values()):
+        for key, label in ways.WORDS.items():
+            table.add_row(label, *(_number(part.get("resemblance", {}).get(key)) for part in parts.values()))
     console.print(table)
+    for name, part in parts.items():
+        if part.get("resemblance"):
+            console.print(escape(f"{ways.in_words(part['resemblance'])} ({name})."))
     if result.get("stopped"):
         console.print(f"Ended after {result['iterations']} iterations: {result['stopped']}.")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
 
 
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
@@ -146,15 +173,15 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     table = Table(
         title=f"{task.name}: {len(shown.context_of)} demonstrations, {escape(shown.source)}", title_justify="left"
     )
-    for name in ("context", "values", "demonstrations", "success", "distance", "distinct", "spread"):
+    judged = ("success", "distance") if task.judged else ()
+    for name in ("context", "values", "demonstrations", *judged, "distinct", "spread"):
         table.add_column(name, justify="left" if name == "values" else "right")
     for i, context in enumerate(summary.contexts):
         table.add_row(
             str(context + 1),
             " ".join(f"{value:.2f}" for value in shown.contexts[context]),
             str(summary.counts[i]),
-            f"{summary.success[i]:.2f}",
-            f"{summary.distance[i]:.3f}",
+            *((f"{summary.success[i]:.2f}", f"{summary.distance[i]:.3f}") if judged else ()),
             str(summary.solutions[i]),
             f"{summary.spread[i]:.2f}",
         )
@@ -164,7 +191,8 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
 
 
 def demonstrations_remarks(task: Task, shown: Demonstrations) -> None:
-    """Remarks about a set: what stands out, and what it lacks."""
+    """Remarks about a set: the ways that it has, what stands out, and what it lacks."""
+    console.print(escape(f"{ways.of_repertoire(repertoire(task, shown))}."))
     found = outliers(task, shown)
     for remark in (*lacking(task, summarise(task, shown)), *map(str, found[:ROWS])):
         console.print(escape(f"{remark[0].upper()}{remark[1:]}."))

@@ -8,6 +8,7 @@ end; the checkpoint says of how many iterations they are. What each file holds i
 import math
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def state_contents(states: Any, steps: int) -> Contents:
     Numbers are infinite only where they begin so: the best loss before the first validation.
     """
     described = {}
-    for name, leaf in _named(states).items():
+    for name, leaf in named(states).items():
         array = np.asarray(leaf)
         whole = array.dtype.kind in "iub"
         most = math.inf if whole or np.any(np.isinf(array)) else FLOAT
@@ -53,7 +54,7 @@ ITERATION = ".iteration"
 
 def network_contents(like: Any) -> Contents:
     """Description of the networks of some iterations; like: a network's parameters, or their shapes."""
-    return {name: _networks(leaf.shape) for name, leaf in _named(like).items()}
+    return {name: _networks(leaf.shape) for name, leaf in named(like).items()}
 
 
 def _networks(shape: tuple[int, ...]) -> Numbers:
@@ -62,7 +63,7 @@ def _networks(shape: tuple[int, ...]) -> Numbers:
 
 def save(folder: Path, states: Any, described: Contents, seconds: float) -> None:
     """Write a checkpoint; described: see `state_contents`."""
-    arrays = {name: np.asarray(leaf) for name, leaf in _named(states).items()}
+    arrays = {name: np.asarray(leaf) for name, leaf in named(states).items()}
     iteration = int(states.iteration[0])
     metadata = {"iteration": str(iteration), "seconds": repr(seconds), "networks": str(_stored(folder))}
     contents.write_tensors(folder / CHECKPOINT, arrays, described, metadata)
@@ -87,8 +88,7 @@ def load(folder: Path, states: Any, described: Contents) -> tuple[Any, float]:
     if _stored(folder) != networks:
         found = f"networks of {_stored(folder)} iterations where its checkpoint has {networks:g}"
         raise UserError(f"the run in {folder} has {found}; {ANEW}")
-    leaves = [jax.numpy.asarray(arrays[name]) for name in _named(states)]
-    return jax.tree.unflatten(jax.tree.structure(states), leaves), seconds
+    return tree_of(states, {name: jax.numpy.asarray(array) for name, array in arrays.items()}), seconds
 
 
 def _number(metadata: dict[str, str], name: str) -> float:
@@ -99,9 +99,14 @@ def _number(metadata: dict[str, str], name: str) -> float:
     return float(text)
 
 
-def _named(tree: Any) -> dict[str, Any]:
+def named(tree: Any) -> dict[str, Any]:
     """The leaves of a pytree by their path."""
     return {jax.tree_util.keystr(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
+
+
+def tree_of(like: Any, arrays: Mapping[str, Any]) -> Any:
+    """A pytree such as another, of the leaves that `named` would give."""
+    return jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in named(like)])
 
 
 # Networks of all iterations
@@ -109,7 +114,7 @@ def _named(tree: Any) -> dict[str, Any]:
 
 def keep_networks(folder: Path, done: int, networks: list[Any]) -> None:
     """Store the networks of the iterations up to `done`, a list of [iteration, network, ...]."""
-    together = _named(jax.tree.map(lambda *leaves: np.concatenate(leaves), *networks))
+    together = named(jax.tree.map(lambda *leaves: np.concatenate(leaves), *networks))
     described = {name: _networks(array.shape[2:]) for name, array in together.items()}
     contents.write_tensors(folder / PARTS / f"{done:06d}.safetensors", together, described)
 
@@ -183,7 +188,7 @@ def load_networks(folder: Path, like: Any, **sizes: int) -> Any:
         contents.check(network_contents(like), arrays, **sizes)
     else:
         arrays = _of_finished(folder / ENSEMBLES, network_contents(like), **sizes)
-    return jax.tree.unflatten(jax.tree.structure(like), [arrays[name] for name in _named(like)])
+    return tree_of(like, arrays)
 
 
 # What a run has of its demonstrations

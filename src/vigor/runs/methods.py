@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail, steps
+from vigor.baselines import bc_state_action, bc_trajectory, em_drex, gail, nearest, steps
 from vigor.baselines.actors import Actor
 from vigor.basics.errors import UserError
 from vigor.learning import algorithm
@@ -96,6 +96,22 @@ METHODS: dict[str, Method] = {
         gail.start,
         lambda *given: (gail.advance(*given), None),
         gail.actor,
+    ),
+    "copied": Method(
+        nearest.NearestSettings,
+        lambda settings: 1,
+        _as_given,
+        nearest.start,
+        lambda *given: (nearest.advance(*given), None),
+        nearest.copied,
+    ),
+    "carried": Method(
+        nearest.NearestSettings,
+        lambda settings: 1,
+        nearest.prepare_carried,
+        nearest.start,
+        lambda *given: (nearest.advance(*given), None),
+        nearest.carried,
     ),
 }
 

@@ -26,13 +26,15 @@ from vigor.basics.version import __version__
 from vigor.demonstrations import dataset
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.preprocessing import settled
+from vigor.demonstrations.repertoire import Repertoire
 from vigor.evaluation import policies, summaries
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
 from vigor.evaluation.summaries import Summary
 from vigor.learning import invariants
+from vigor.learning.prediction import distinct_of
 from vigor.runs import checkpoints
-from vigor.runs.setup import Prepared, Setup, fingerprint, prepare, setup_from_json, setup_to_json
+from vigor.runs.setup import Prepared, Setup, fingerprint, held_out, prepare, setup_from_json, setup_to_json
 from vigor.runs.training import EVERY, Training
 from vigor.tasks import SCENE_FILE, TASK_FILE, TASKS, Task, copy_of, load_stored, load_task
 
@@ -77,6 +79,8 @@ class Progress:
     seconds: float
     figures: dict[str, Any]
     """Figures of the last evaluation; empty before the first."""
+    doing: str = ""
+    """Words for what is going on, where a run is part of something larger."""
 
 
 Report = Callable[[Progress], None]
@@ -92,8 +96,12 @@ def train(
     report: Report = _silent,
     task: Task | None = None,
     demonstrations: Demonstrations | None = None,
+    simulated: bool = True,
 ) -> dict[str, Any]:
-    """Start a run in a new folder; returns its result. Task and demonstrations are those of the setup unless given."""
+    """Start a run in a new folder; returns its result. Task and demonstrations are those of the setup unless given.
+
+    simulated: evaluations are those of the task's simulation, if it has one; without it they are quick, and predicted.
+    """
     claim(folder)
     training = Training([prepare(setup, task, demonstrations)])
     own = training.prepared[0]
@@ -108,16 +116,24 @@ def train(
         if copy is not None:
             files.write_bytes(folder / copy[0], copy[1])
         files.write_json(folder / CONFIG, setup_to_json(setup))
-        return _carry_on(folder, training, report)
+        return _carry_on(folder, training, report, simulated)
 
 
-def resume(folder: Path, report: Report = _silent, task: Task | str | None = None) -> dict[str, Any]:
+def resume(
+    folder: Path, report: Report = _silent, task: Task | str | None = None, simulated: bool = True
+) -> dict[str, Any]:
     """Continue a run; returns its result. A finished run is left as it is."""
     setup = load_setup(folder)
     if (folder / RESULT).exists():
         return read_result(folder)
     with _alone(folder):
-        return _carry_on(folder, Training([prepare_again(setup, folder, task)]), report)
+        return _carry_on(folder, Training([prepare_again(setup, folder, task)]), report, simulated)
+
+
+def judge(folder: Path, task: Task | str | None = None) -> dict[str, Any]:
+    """Evaluate a finished run again, by the task's simulation if it has one; returns its result."""
+    (folder / RESULT).unlink()
+    return resume(folder, task=task)
 
 
 def claim(folder: Path) -> None:
@@ -186,6 +202,14 @@ def load_policies(folder: Path, task: Task | str | None = None) -> tuple[Setup, 
     return setup, loaded, learned
 
 
+def repertoire_of(folder: Path, setup: Setup, task: Task) -> Repertoire | None:
+    """Repertoire of all demonstrations of a run; None if it learned from all of them, or has lost them."""
+    if not all((folder / name).exists() for name in (DEMONSTRATIONS, checkpoints.INVARIANTS)):
+        return None
+    common = checkpoints.load_invariants(folder, task.features)
+    return held_out(prepare_again(setup, folder, task), distinct_of(task, common))
+
+
 def read_result(folder: Path) -> dict[str, Any]:
     """The result of a finished run."""
     if not (folder / RESULT).exists():
@@ -219,7 +243,7 @@ def read_metrics(folder: Path, done: int | None = None) -> list[dict[str, Any]]:
 # Training
 
 
-def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any]:
+def _carry_on(folder: Path, training: Training, report: Report, simulated: bool) -> dict[str, Any]:
     """Train from the last checkpoint to the end; returns the result."""
     checkpoints.save_shown(folder, training.starts(), training.common())
     states = training.start()
@@ -241,7 +265,7 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                 fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
             due = done % EVERY == 0 or done == training.steps
             if due:
-                judged = training.evaluate(states)[0]
+                judged = training.evaluate(states, simulated)[0]
                 judged.policies.save(folder / POLICIES)
                 promise = {"promise": training.course[-1][0]} if training.course and done % EVERY == 0 else {}
                 metrics.append({"iteration": done, "seconds": time.perf_counter() - begun, **promise, **_means(judged)})
@@ -257,7 +281,7 @@ def _carry_on(folder: Path, training: Training, report: Report) -> dict[str, Any
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
-        judged = training.evaluate(states)[0]
+        judged = training.evaluate(states, simulated)[0]
     result = _result(training, judged, done, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result

@@ -14,6 +14,7 @@ from vigor.basics.version import __version__
 from vigor.demonstrations import dataset, splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.preprocessing import generate, settled
+from vigor.demonstrations.repertoire import Repertoire, repertoire
 from vigor.demonstrations.splits import Split
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.problem import Problem, batch, problem
@@ -93,6 +94,14 @@ def own_demonstrations(task: Task) -> Demonstrations:
     raise UserError(f"{task.name} has no demonstrations of its own; give some with --demos DIR")
 
 
+def held_out(prepared: Prepared, distinct: float) -> Repertoire | None:
+    """Repertoire of all demonstrations of a run; None if it learns from all. distinct: see `repertoire`."""
+    shown = prepared.split.demonstrations.reshape(-1)
+    if len(shown) == len(prepared.demonstrations):
+        return None
+    return repertoire(prepared.task, prepared.demonstrations, shown, distinct)
+
+
 def problems(prepared: Sequence[Prepared]) -> Problem:
     """The problems of a batch of runs that differ in their seeds alone."""
     return batch(
@@ -126,18 +135,18 @@ def setup_from_json(values: Any) -> Setup:
     except UserError as error:
         raise UserError(f"settings: {error}") from None
     setup = from_json(Setup, values | {"settings": settings})
-    _check_complete(values, setup)
+    check_complete(values, setup)
     return setup
 
 
 def settings_from_json(method_name: str, values: Any) -> Any:
     """Settings of a method; raises a UserError that names what is wrong or missing."""
     settings: Any = from_json(method(method_name).settings, values)
-    _check_complete(values, settings)
+    check_complete(values, settings)
     return settings
 
 
-def _check_complete(values: dict[str, Any], read: Any) -> None:
+def check_complete(values: dict[str, Any], read: Any) -> None:
     """Refuse values that lack something. Defaults are for new runs: a stored one may have had another value."""
     for name in _missing(values, to_json(read)):
         raise UserError(f"{name} is missing")

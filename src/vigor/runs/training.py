@@ -1,13 +1,15 @@
 """The one training loop, for runs in folders and for cells of a benchmark."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.demonstrations.repertoire import Repertoire
 from vigor.evaluation import evaluation, policies, ways
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned, Policies
@@ -16,8 +18,9 @@ from vigor.learning.prediction import distinct_of
 from vigor.learning.problem import Problem
 from vigor.learning.starts import Starts
 from vigor.runs.methods import Method, method
-from vigor.runs.setup import Prepared, problems
+from vigor.runs.setup import Prepared, held_out, problems
 from vigor.tasks import Task
+from vigor.tasks.task import Judge
 
 EVERY = 10
 """Steps from one evaluation and checkpoint to the next."""
@@ -90,10 +93,20 @@ class Training:
         """Invariants of a run: what its demonstrations have in common."""
         return jax.tree.map(lambda leaf: leaf[run], self.problems.invariants)
 
-    def evaluate(self, states: Any) -> list[Evaluation]:
-        """Evaluations of every run's policies."""
-        learned = self.policies(states)
-        return [evaluation.evaluate(self.task, own, common=self.common(run)) for run, own in enumerate(learned)]
+    def evaluate(self, states: Any, simulated: bool = True) -> list[Evaluation]:
+        """Evaluations of every run's policies; those of a simulation can be left out, for time."""
+        task = self.task
+        if not simulated and task.judge.simulate is not None:
+            task = replace(task, judge=Judge(distinct=task.judge.distinct, samples=task.judge.samples))
+        return [
+            evaluation.evaluate(task, own, common=self.common(run), known=known)
+            for run, (own, known) in enumerate(zip(self.policies(states), self.known, strict=True))
+        ]
+
+    @cached_property
+    def known(self) -> list[Repertoire | None]:
+        """Repertoire of each run's demonstrations, those held out among them; None where it learns from all."""
+        return [held_out(own, distinct_of(self.task, self.common(i))) for i, own in enumerate(self.prepared)]
 
     def policies(self, states: Any) -> list[Learned]:
         """Policies of every run."""

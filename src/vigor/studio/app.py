@@ -49,7 +49,8 @@ def serve(task: str, out: Path | None, demos: Path | None, host: str, port: int)
             watchman = guard.guard_for(host, own_port)
             with guard.guarded(listening, watchman):
                 server = Server(verbose=False)
-            scene, panel = Scene(server, session), Panel(server, session)
+            scene = Scene(server, session)
+            panel = Panel(server, session, scene)
             name = f"[{host}]" if ":" in host else host
             address = f"http://{name}:{own_port}/?token={watchman.token}"
             print(f"The studio is at {address} and keeps everything in {out}; Ctrl-C ends it.", flush=True)

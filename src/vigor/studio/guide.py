@@ -1,7 +1,9 @@
-"""The guide of the studio: the step that a session is at, and what to do next, in a sentence."""
+"""The guide of the studio: the step that a session is at, what to do next in a sentence, and the button to press."""
 
+from dataclasses import dataclass
 from html import escape
 
+from vigor.studio.cards import LINE
 from vigor.studio.trainer import Progress
 
 STEPS = ("Show", "Learn", "Plan", "Export")
@@ -10,44 +12,94 @@ ENOUGH = 5
 """Demonstrations from which learning is what to do next."""
 
 
-def advise(
-    instruction: str,
-    demonstrations: int,
-    recording: bool,
-    progress: Progress | None,
-    holds: bool | None,
-    exported: bool,
-) -> tuple[int, str]:
-    """Step, and what to do next.
+@dataclass(frozen=True)
+class State:
+    """What the guide looks at."""
 
-    instruction: how a demonstration is given; demonstrations: how many there are; progress: of the latest run;
-    holds: a plan for the context is predicted to solve it, None if there is no plan; exported: one was written.
-    """
-    if recording:
-        return SHOW, f"{instruction} Then press Stop and save."
+    instruction: str
+    """How a demonstration is given."""
+    demonstrations: int = 0
+    here: int = 0
+    """Demonstrations of the context on the screen."""
+    recording: bool = False
+    held: bool = False
+    """The robot is being dragged."""
+    solved: bool = False
+    """The movement so far solves the context."""
+    progress: Progress | None = None
+    """Progress of the latest run."""
+    holds: bool | None = None
+    """A plan for the context is predicted to solve it; None if there is no plan."""
+    obstacles: int = 0
+    exported: bool = False
+    """A plan for the context was written."""
+    unreachable: str = ""
+    """Why nothing can be done in the context."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The step, what to do next, and the button to press; none where something is to be dragged."""
+
+    step: int
+    sentence: str
+    button: str = ""
+
+
+def advise(now: State) -> Advice:
+    """What to do next."""
+    progress = now.progress
+    if now.recording:
+        return _recording(now)
     if progress is not None and progress.running:
-        return LEARN, "It is learning. More can be shown meanwhile, for the next run."
+        if progress.stopping:
+            return Advice(LEARN, "It stops after this iteration, and can plan with what it has learned.")
+        return Advice(LEARN, "It is learning. More can be shown meanwhile, for the next run.", "Stop")
     if progress is not None and progress.can_plan:
-        if exported:
-            return EXPORT, "The plan is written. Drag a target for another, or show more and learn again."
-        if holds is False:
-            return PLAN, "No plan solves this context: drag a target elsewhere, or show it here and learn again."
-        if holds:
-            return PLAN, "Drag a target: it is planned for anew. Play a plan, then export it."
-        return PLAN, "It is planning."
-    if not demonstrations:
-        return SHOW, f"Press Start. {instruction}"
-    if demonstrations < ENOUGH:
-        return SHOW, "Show another way, or press New context and show it there; then learn."
-    return LEARN, "Press Learn in the tab Learn, or show more."
+        return _planning(now)
+    if now.unreachable:
+        return Advice(SHOW, now.unreachable, "New context")
+    if not now.demonstrations:
+        return Advice(SHOW, now.instruction)
+    if now.demonstrations < ENOUGH:
+        if not now.here:
+            return Advice(SHOW, now.instruction)
+        return Advice(SHOW, "Show another way to do it, or go to a new context and show it there.", "New context")
+    return Advice(LEARN, "That is enough to learn from. More can be shown, too.", "Learn")
 
 
-def line(step: int, sentence: str, demonstrations: int) -> str:
-    """The guide as HTML: all steps, the current one in bold, and the sentence."""
-    shown = [f"{i + 1} {name}" + (f" ({demonstrations})" if i == SHOW else "") for i, name in enumerate(STEPS)]
+def _recording(now: State) -> Advice:
+    if now.held:
+        return Advice(SHOW, f"{now.instruction} Then let go.")
+    if now.solved:
+        return Advice(SHOW, "Solved. Save it, or press Again to start anew.", "Save")
+    return Advice(SHOW, "Not there yet: grab the robot once more to go on, or start again.", "Again")
+
+
+def _planning(now: State) -> Advice:
+    if now.exported:
+        return Advice(EXPORT, "The plan is written. Drag a target for another, or show more and learn again.")
+    if now.holds is None:
+        return Advice(PLAN, "It is planning.")
+    if now.holds:
+        return Advice(PLAN, "Drag a target, or add an obstacle: it plans anew. Click a way to play it.", "Export plan")
+    if now.unreachable:
+        return Advice(PLAN, now.unreachable, "New context")
+    other = "move the obstacle, " if now.obstacles else ""
+    return Advice(PLAN, f"No way solves this: drag a target, {other}or show it here and learn again.", "New context")
+
+
+def line(advice: Advice, demonstrations: int) -> str:
+    """The guide as HTML: all steps, the current one marked, and the sentence."""
+    shown = [f" ({demonstrations}{f' of {ENOUGH}' if demonstrations < ENOUGH else ''})", "", "", ""]
     names = [
-        f"<b>{name}</b>" if i == step else f'<span style="opacity:.6">{name}</span>' for i, name in enumerate(shown)
+        f'<span style="{_style(i == advice.step)}">{i + 1} {name}{more}</span>'
+        for i, (name, more) in enumerate(zip(STEPS, shown, strict=True))
     ]
-    return (
-        f'<div style="font-size:.875em;padding:0 1em .3em 1em">{" &middot; ".join(names)}<br>{escape(sentence)}</div>'
-    )
+    steps = f'<div style="display:flex;font-size:.92em;padding-bottom:.4em;margin-left:-.5em">{"".join(names)}</div>'
+    return f'<div style="{LINE}">{steps}<div style="font-size:1.05em">{escape(advice.sentence)}</div></div>'
+
+
+def _style(current: bool) -> str:
+    shape = "padding:.1em .5em;border-radius:1em;white-space:nowrap;"
+    return shape + ("background:#228be6;color:white;font-weight:bold" if current else "opacity:.6")

@@ -1,10 +1,14 @@
 """The part of a session that learns: starts runs, and shows what the latest has learned so far."""
 
+from pathlib import Path
+
 import numpy as np
 
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import policies
+from vigor.motion.promp import ProMP
+from vigor.runs import run
 from vigor.studio import incoming
 from vigor.studio.library import Library
 from vigor.studio.shared import Shared, Trace
@@ -19,6 +23,7 @@ class Learning:
 
     def __init__(self, shared: Shared, trainer: Trainer, library: Library, imported: Demonstrations | None) -> None:
         self.trainer, self.imported = trainer, imported
+        self._promp: tuple[Path, ProMP] | None = None
         self.progress: Progress | None = None
         self._shared, self._library = shared, library
         self._policies: policies.Learned | None = None
@@ -70,18 +75,29 @@ class Learning:
                 except UserError as error:
                     self._shared.notice = str(error)
 
+    def _run_promp(self) -> ProMP | None:
+        """The movement primitive that the latest run has; None if it does not tell, or its policies have another."""
+        if self.progress is None or not isinstance(self._policies, policies.Policies):
+            return None
+        folder = self.progress.folder
+        if self._promp is None or self._promp[0] != folder:
+            try:
+                task = run.task_of(folder, run.load_setup(folder), self._shared.task)
+            except UserError:
+                return None
+            if not self._policies.fits(task):
+                return None
+            self._promp = folder, task.promp
+        return self._promp[1]
+
     def traces(self) -> tuple[Trace, ...]:
         """Traces of the mixture's components for the context, as the run has them now, if it learns for it."""
         with self._shared.lock:
-            known = self._policies
-            if not isinstance(known, policies.Policies) or not known.fits(self._shared.task):
+            known, promp = self._policies, self._run_promp()
+            if not isinstance(known, policies.Policies) or promp is None:
                 return ()
             same = np.flatnonzero(np.all(np.abs(known.contexts - self._shared.context) < 1e-6, axis=1))
             if not len(same):
                 return ()
             means = np.asarray(known.mixtures.means[same[0]])
-            weights = np.exp(np.asarray(known.mixtures.log_weights[same[0]]))
-            return tuple(
-                self._shared.trace(mean, i, float(weight))
-                for i, (mean, weight) in enumerate(zip(means, weights, strict=True))
-            )
+            return tuple(self._shared.trace(promp, mean, colour=i, kind="way") for i, mean in enumerate(means))

@@ -35,8 +35,11 @@ class Library:
     def __init__(self, task: Task, folder: Path) -> None:
         self.task, self.folder = task, folder
         self.current: Demonstrations | None = None
+        self.settled = task
+        """The task with all that the demonstrations decide, if it leaves them something."""
         if (folder / dataset.HEADER).exists():
             self.current = dataset.load(folder, task)
+            self.settled = preprocessing.settled(task, self.current)
         self._before: list[tuple[Demonstrations | None, Change]] = []
         self._after: list[tuple[Demonstrations | None, Change]] = []
         self._lock = threading.Lock()
@@ -66,6 +69,9 @@ class Library:
     def add(self, context: np.ndarray, recording: np.ndarray) -> None:
         """Fit a movement primitive to a recording [T, dimensions] and save it, if it solves the context [C]."""
         moving = preprocessing.without_rest(recording)
+        if self.task.settle is not None:
+            self._add_and_settle(context, moving)
+            return
         weights, away = preprocessing.repair(self.task, preprocessing.fit(self.task, [moving]), context[None])
         if not self.task.succeeds(away)[0]:
             raise UserError(
@@ -74,6 +80,21 @@ class Library:
             )
         with self._lock:
             self._set(self._with(context, moving, weights), Change("saved", context))
+
+    def _add_and_settle(self, context: np.ndarray, moving: np.ndarray) -> None:
+        """Save a recording of a task that is decided by its demonstrations: all are fitted anew."""
+        shape = np.zeros((1, self.settled.promp.weights))
+        with self._lock:
+            wanted = self._with(context, moving, shape)
+            assert wanted.recordings is not None
+            given = (wanted.contexts, wanted.recordings, wanted.context_of, wanted.source)
+            kept = preprocessing.preprocess(self.task, *given)
+            if len(kept.weights) < len(wanted.weights):
+                raise UserError(
+                    "not saved: the movement primitive fitted to it, which is what is learned from, does not solve the "
+                    "context; move in wider arcs, without pauses"
+                )
+            self._set(kept, Change("saved", context))
 
     def _with(self, context: np.ndarray, moving: np.ndarray, weights: np.ndarray) -> Demonstrations:
         old, index = self.current, self.find(context)
@@ -143,3 +164,4 @@ class Library:
         else:  # Without a header there is no set; arrays that are left over go with the next one.
             (self.folder / dataset.HEADER).unlink(missing_ok=True)
         self.current = new
+        self.settled = self.task if new is None else preprocessing.settled(self.task, new)

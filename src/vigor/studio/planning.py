@@ -1,9 +1,7 @@
-"""The part of a session that plans: in a thread, so that the page stays responsive; the latest context wins."""
+"""The part of a session that plans: for the context on the screen and around obstacles, with the latest run."""
 
-import threading
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,93 +9,40 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from vigor.basics.errors import UserError
+from vigor.motion.promp import ProMP
 from vigor.planning import planner
-from vigor.planning.planner import Planner
 from vigor.planning.plans import Plan, Plans, Solution
-from vigor.studio import messages
+from vigor.planning.suggestions import Suggestion
+from vigor.studio import obstacles
+from vigor.studio.planning_thread import Answer, PlanningThread, Question
 from vigor.studio.shared import Shared, Trace
 
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """Plans for a context, or the reason why there are none."""
-
-    run: Path
-    """Folder of the run that was planned with."""
-    context: np.ndarray
-    """[C]"""
-    plans: Plans | None
-    seconds: float
-    """Time that it took."""
-    problem: str | None = None
-
-
-class PlanningThread:
-    """Plans with a run, for one context after the other.
-
-    answer: called in the thread with each answer. load: gives the planner of a run's folder.
-    """
-
-    def __init__(self, answer: Callable[[Answer], None], load: Callable[[Path], Planner]) -> None:
-        self._answer, self._load = answer, load
-        self._wake = threading.Condition()
-        self._request: tuple[Path, int, np.ndarray] | None = None
-        self._busy = self._closed = False
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
-
-    @property
-    def busy(self) -> bool:
-        return self._busy or self._request is not None
-
-    def ask(self, run: Path, iteration: int, context: np.ndarray) -> None:
-        """Plan for a context [C] with a run that has come to an iteration.
-
-        What was asked for before and has not begun is dropped.
-        """
-        with self._wake:
-            self._request = run, iteration, context
-            self._wake.notify()
-
-    def close(self) -> None:
-        """End after the plan in hand."""
-        with self._wake:
-            self._closed = True
-            self._wake.notify()
-        self._thread.join()
-
-    def _work(self) -> None:
-        known: tuple[Path, int] | None = None
-        loaded: Planner | None = None
-        while True:
-            with self._wake:
-                self._busy = False
-                self._wake.wait_for(lambda: self._closed or self._request is not None)
-                if self._closed:
-                    return
-                assert self._request is not None
-                (run, iteration, context), self._request, self._busy = self._request, None, True
-            begun = time.perf_counter()
-            try:
-                if loaded is None or known != (run, iteration):
-                    loaded, known = self._load(run), (run, iteration)
-                answer = Answer(run, context, loaded.plan(context), time.perf_counter() - begun)
-            except Exception as error:  # Whatever it is, the next context is planned for.
-                messages.print_unexpected(error)
-                answer = Answer(run, context, None, time.perf_counter() - begun, messages.sentence(error))
-            self._answer(answer)
+SAMPLES = 12
+"""Samples of a mixture that are shown, if any are."""
+SUGGESTED = 3
+"""Contexts that are suggested one after the other."""
 
 
 class Planning:
-    """Plans for the context on the screen, with the latest run."""
+    """Plans for the context on the screen, and which of them are looked at."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self._asked: tuple[Path, int, np.ndarray] | None = None
+        self._asked: Question | None = None
         self._answer: Answer | None = None
-        self._traces: tuple[Trace, ...] = ()
+        self._ways: tuple[Trace, ...] = ()
         """Traces of the answer's solutions, in the order of their rank."""
+        self._samples: tuple[Trace, ...] = ()
         self._exported: Answer | None = None
+        self._suggestions: tuple[Question, list[Suggestion]] | None = None
+        self.pointed: int | None = None
+        """Rank of the solution that somebody points at."""
+        self.chosen = 0
+        """Rank of the solution to export, the last one played."""
+        self._hidden: set[int] = set()
+        """Colours of ways that are hidden."""
+        self.samples = False
+        """Whether samples of the mixture are shown too."""
         self._thread = PlanningThread(self._receive, lambda run: planner.load(run, task=shared.task, stopped=True))
 
     def close(self) -> None:
@@ -105,40 +50,62 @@ class Planning:
 
     def ask(self, run: Path, iteration: int) -> None:
         """Plan for the context with a run that has come to an iteration, unless that was asked for already."""
-        context = self._shared.context
-        if self._asked is None or self._asked[:2] != (run, iteration) or not np.array_equal(self._asked[2], context):
-            self._asked = run, iteration, context
-            self._thread.ask(run, iteration, context)
+        drawn = SAMPLES if self.samples else 0
+        question = Question(run, iteration, self._shared.context, self._shared.obstacles, drawn)
+        if not question.same(self._asked):
+            self._asked = question
+            self._thread.ask(question)
 
     def forget(self) -> None:
         """Show no plans until a run has ended."""
-        self._asked = self._answer = None
-        self._traces = ()
+        self._asked = self._answer = self.pointed = None
+        self._ways = self._samples = ()
 
     def _receive(self, answer: Answer) -> None:
         with self._shared.lock:
-            if self._asked is not None and self._asked[0] == answer.run:
-                self._answer, self._traces = answer, self._coloured(answer)
+            if answer.question.suggest:
+                self._suggest(answer)
+            elif self._asked is not None and self._asked.run == answer.question.run:
+                self._answer = answer
+                self._ways, self._samples = self._coloured(answer)
+                self.chosen = 0
                 self._shared.changes += 1
 
-    def _coloured(self, answer: Answer) -> tuple[Trace, ...]:
-        """Traces of an answer's solutions; each has the colour of the one before that it is most like."""
-        solutions = () if answer.plans is None else answer.plans.plans[0].solutions
-        new = [
-            self._shared.trace(np.array(solution.movement), solution.component, solution.weight)
-            for solution in solutions
-        ]
-        if not self._traces or not new:
-            return tuple(new) or self._traces
-        old = [trace.colour or 0 for trace in self._traces]
-        kept = alike([trace.points for trace in self._traces], old, [trace.points for trace in new])
-        return tuple(replace(trace, colour=colour) for trace, colour in zip(new, kept, strict=True))
+    def _coloured(self, answer: Answer) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
+        """Traces of an answer's solutions and samples; each has the colour of the one before that it is most like."""
+        plan = None if answer.plans is None else answer.plans.plans[0]
+        if plan is None:
+            return self._ways, ()
+        new = [self._trace(part, rank) for rank, part in enumerate(plan.solutions)]
+        if self._ways:
+            old = [trace.colour or 0 for trace in self._ways]
+            kept = alike([trace.points for trace in self._ways], old, [trace.points for trace in new])
+            new = [replace(trace, colour=colour) for trace, colour in zip(new, kept, strict=True)]
+        samples = [replace(self._trace(part), kind="sample", colour=None) for part in plan.samples]
+        return tuple(new), tuple(samples)
+
+    def _trace(self, part: Solution, rank: int | None = None) -> Trace:
+        movement = np.array(part.movement)
+        return self._shared.trace(promp_of(part), movement, colour=rank, kind="way", holds=part.holds, rank=rank)
+
+    # What there is
+
+    @property
+    def busy(self) -> bool:
+        return self._thread.busy
+
+    @property
+    def latest(self) -> Answer | None:
+        """The last answer; while something is dragged it may be for where that was a moment ago."""
+        return self._answer
 
     @property
     def answer(self) -> Answer | None:
-        """The answer for the context; None as long as there is none."""
-        answer = self._answer
-        return answer if answer is not None and np.array_equal(answer.context, self._shared.context) else None
+        """The answer for the context and the obstacles as they are; None as long as there is none."""
+        answer, shared = self._answer, self._shared
+        if answer is None or not np.array_equal(answer.question.context, shared.context):
+            return None
+        return answer if answer.question.obstacles == shared.obstacles else None
 
     @property
     def plan(self) -> Plan | None:
@@ -146,23 +113,56 @@ class Planning:
         answer = self.answer
         return None if answer is None or answer.plans is None else answer.plans.plans[0]
 
+    @property
+    def recent(self) -> Plan | None:
+        """The last plan; while something is dragged it may be for where that was a moment ago."""
+        return None if self._answer is None or self._answer.plans is None else self._answer.plans.plans[0]
+
+    @property
+    def ways(self) -> tuple[Trace, ...]:
+        """Traces of the latest answer's solutions, in the order of their rank."""
+        return self._ways
+
     def traces(self) -> tuple[Trace, ...]:
-        """Traces of the plan's solutions, in the order of their rank."""
+        """Traces of what is to be seen: samples, the best ways that are not hidden, and the one pointed at."""
         with self._shared.lock:
-            return () if self.plan is None else self._traces
+            ways = [trace for trace in self._ways if not self.hides(trace)][: self._shared.most]
+            pointed = [trace for trace in self._ways if trace.rank == self.pointed and trace not in ways]
+            return (*self._samples, *ways, *pointed)
+
+    # What is looked at
+
+    def hides(self, trace: Trace) -> bool:
+        return trace.colour in self._hidden
+
+    def hide(self, rank: int) -> None:
+        """Hide a way, or show it again; it stays hidden while targets are dragged."""
+        with self._shared.lock:
+            if 0 <= rank < len(self._ways):
+                self._hidden ^= {self._ways[rank].colour or 0}
+                self._shared.changes += 1
+
+    def point(self, rank: int) -> None:
+        """Point at a solution; at none with a rank below 0."""
+        with self._shared.lock:
+            before, self.pointed = self.pointed, rank if 0 <= rank < len(self._ways) else None
+            self._shared.changes += self.pointed != before
 
     def play(self, rank: int) -> None:
-        """Play one of the plan's solutions."""
+        """Play one of the plan's solutions, which is the one to export from now on."""
         with self._shared.lock:
             _, _, solution = self._choose(rank)
-        self._shared.play(np.array(solution.movement))
+            self.chosen = rank
+        self._shared.play(promp_of(solution), np.array(solution.movement))
+        self._shared.changes += 1
 
-    def export(self, rank: int) -> tuple[Path, bool]:
-        """Write a solution as a table for a robot, and the plan that it is of.
+    def export(self) -> tuple[Path, bool]:
+        """Write the chosen solution as a table for a robot, and the plan that it is of.
 
         Returns the table's path, and whether the solution is predicted to solve its context within the limits.
         """
         with self._shared.lock:
+            rank = self.chosen
             run, plans, solution = self._choose(rank)
         trajectory = solution.trajectory()
         path = planner.keep(plans, run)
@@ -183,7 +183,66 @@ class Planning:
         answer, plan = self.answer, self.plan
         if answer is None or answer.plans is None or plan is None or not 0 <= rank < len(plan.solutions):
             raise UserError("there is no such plan; learn first, then drag a target")
-        return answer.run, answer.plans, plan.solutions[rank]
+        return answer.question.run, answer.plans, plan.solutions[rank]
+
+    # Obstacles
+
+    def add_obstacle(self, kind: str) -> None:
+        """Put a ball or a box in the way of the best plan, clear of the robot where it starts and of targets."""
+        shared = self._shared
+        with shared.lock:
+            shared.refuse_while_recording()
+            if len(shared.obstacles) >= obstacles.MOST:
+                raise UserError(f"there are {obstacles.MOST} obstacles, which is as many as the studio has")
+            shared.robot.stop_playing()
+            view, marks = shared.stage.view, shared.stage.layout.marks(shared.context)
+            points = shared.stage.picture().points
+            where = self._ways[0].points if self._ways else obstacles.among(points, marks)
+            shape = obstacles.new(kind, where, points, marks, view)
+            shared.obstacles = (*shared.obstacles, shape)
+            shared.tell(f"A {kind}: drag it, or its knob to size it. No link of a plan may enter it.")
+
+    def remove_obstacle(self) -> None:
+        """Take the last obstacle away."""
+        with self._shared.lock:
+            if self._shared.obstacles:
+                self._shared.obstacles = self._shared.obstacles[:-1]
+                self._shared.tell("")
+
+    # Suggestions
+
+    def suggest(self, run: Path, iteration: int) -> None:
+        """Go to the next context in which a demonstration would help the run most; found in the thread, if need be."""
+        question = Question(run, iteration, np.zeros(0), suggest=SUGGESTED)
+        if self._suggestions is not None and question.same(self._suggestions[0]):
+            self._show_next(self._suggestions[1])
+            return
+        self._asked = None
+        self._thread.ask(question)
+        self._shared.tell("Looking for a context where showing something would help most; a minute, perhaps.")
+
+    def _suggest(self, answer: Answer) -> None:
+        if answer.problem is not None:
+            self._shared.tell(answer.problem)
+            return
+        self._suggestions = answer.question, list(answer.suggested)
+        self._show_next(self._suggestions[1])
+
+    def _show_next(self, suggested: list[Suggestion]) -> None:
+        """Go to the first of some contexts, which becomes the last."""
+        if self._shared.robot.recorder.active:
+            self._shared.tell("A context is suggested; save the recording or drop it first, then ask again.")
+            return
+        first = suggested.pop(0)
+        suggested.append(first)
+        self._shared.context = np.array(first.context)
+        self._shared.tell(f"Show something here: {first.reason}.")
+
+
+def promp_of(solution: Solution) -> ProMP:
+    """The movement primitive of a solution."""
+    assert solution.situation is not None
+    return solution.situation.task.promp
 
 
 def alike(old: Sequence[np.ndarray], colours: Sequence[int], new: Sequence[np.ndarray]) -> list[int]:

@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 0.2, 60.0
 
 
 class Recorder:
-    """Collects poses with their times between `start` and `finish` or `discard`."""
+    """Collects poses with their times between `start` and `discard`."""
 
     def __init__(self) -> None:
         self.active = False
@@ -40,13 +40,11 @@ class Recorder:
             self._times.append(time)
             self._poses.append(np.array(pose, np.float64))
 
-    def finish(self) -> np.ndarray:
+    def recording(self) -> np.ndarray:
         """The recording [T, dimensions], without the rest after the movement; or a sentence about what is wrong."""
-        times, poses = self._times, self._poses
-        self.discard()
-        if len(times) < 2:
-            raise UserError("nothing was recorded; press start and drag the robot")
-        return without_rest_after(evenly(np.array(times), np.array(poses)))
+        if len(self._times) < 2:
+            raise UserError("nothing was recorded; drag the orange ball")
+        return without_rest_after(evenly(np.array(self._times), np.array(self._poses)))
 
     def discard(self) -> None:
         self.active, self._times, self._poses = False, [], []
@@ -63,5 +61,5 @@ def without_rest_after(recording: np.ndarray) -> np.ndarray:
     excursion = np.linalg.norm(recording - recording[0], axis=1).max()
     away = np.linalg.norm(recording - recording[-1], axis=1) > REST * excursion
     if excursion < 1e-6 or away.sum() < SHORTEST * RATE:
-        raise UserError("the robot hardly moved; press start and drag it")
+        raise UserError("the robot hardly moved; drag the orange ball")
     return recording[: np.flatnonzero(away)[-1] + 2]

@@ -16,34 +16,28 @@ class Recording:
         self.library = library
         self._shared = shared
 
-    def start(self) -> None:
-        shared = self._shared
-        with shared.lock:
-            shared.robot.record()
-            shared.tell("Recording: drag the robot, then stop.")
-
-    def finish(self) -> None:
-        """Stop, and save the recording if it solves the context."""
+    def save(self) -> None:
+        """Save the recording if it solves the context; else it stays, and an error says what it lacks."""
         shared = self._shared
         with shared.lock:
             if not shared.robot.recorder.active:
                 return
-            context, solved, missing = shared.context, all(shared.reached), shared.missing
             shared.let_go()
-            shared.tell("Not saved.")
-            recording = shared.robot.finish()
-        if not solved:
-            raise UserError(f"not saved: the movement stays {missing}")
-        self.library.add(context, recording)
+            context, missing, recording = shared.context, shared.missing, shared.robot.recorder.recording
+        if missing is not None:
+            raise UserError(f"not saved: the movement stays {missing.words}")
+        self.library.add(context, recording())
         with shared.lock:
+            shared.robot.discard()
             shared.tell(f"Saved: {self.library.count(context)} in this context.")
 
-    def discard(self) -> None:
+    def drop(self) -> None:
+        """Forget the recording; the robot goes back to where a movement starts."""
         shared = self._shared
         with shared.lock:
             shared.let_go()
             shared.robot.discard()
-            shared.tell("Discarded.")
+            shared.tell("")
 
     def undo(self) -> None:
         """Take back the last demonstration that was saved or deleted, and go to its context."""
@@ -81,7 +75,8 @@ class Recording:
     def traces(self) -> tuple[Trace, ...]:
         """Traces of this context's demonstrations."""
         with self._shared.lock:
-            return tuple(self._shared.trace(self._weights(number)) for number in self.numbers)
+            promp = self.library.settled.promp
+            return tuple(self._shared.trace(promp, self._weights(number)) for number in self.numbers)
 
     def _weights(self, number: int) -> np.ndarray:
         assert self.library.current is not None
@@ -91,10 +86,10 @@ class Recording:
         """Play one of this context's demonstrations."""
         with self._shared.lock:
             weights = self._weights(self._number(rank))
-        self._shared.play(weights)
+        self._shared.play(self.library.settled.promp, weights)
 
     def delete(self, rank: int) -> None:
-        """Delete one of this context's demonstrations."""
+        """Delete one of this context's demonstrations; the last with -1."""
         with self._shared.lock:
             self._shared.refuse_while_recording()
             self.library.delete(self._number(rank))
@@ -103,6 +98,6 @@ class Recording:
     def _number(self, rank: int) -> int:
         """Number in the library of one of this context's demonstrations."""
         numbers = self.numbers
-        if not 0 <= rank < len(numbers):
+        if not -1 <= rank < len(numbers) or not numbers:
             raise UserError("this context has no such demonstration")
         return numbers[rank]

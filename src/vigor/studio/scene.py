@@ -1,28 +1,33 @@
 """The session as a scene in viser: the robot, what can be dragged, and traces."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import viser
 from viser.transforms import SO3
 
-from vigor.basics.colours import PALETTE
+from vigor.motion.shapes import Sphere
+from vigor.studio.grounds import Obstacles, Shadows
+from vigor.studio.obstacles import Obstacle
+from vigor.studio.rings import Rings, wxyz
 from vigor.studio.session import Session
-from vigor.studio.shared import Trace
-from vigor.tasks.stage import Body, Mark, Picture
+from vigor.studio.shared import Held
+from vigor.studio.traces import Traces
+from vigor.studio.trail import Trail
+from vigor.tasks.stage import Body, Mark, Picture, Surface, View
 
 LINK, JOINT, GRIP = (118, 128, 145), (45, 52, 66), (245, 95, 0)
+SKIN, RED = (176, 184, 196), (200, 40, 40)
 WAITING, REACHED = (60, 90, 150), (10, 140, 60)
 BODY, GOAL, TOOL = (204, 56, 46), (70, 165, 110), (64, 69, 77)
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
-GREY = (125, 125, 125)
+TIPPED = 0.02
+"""Slant of a view from above that is put right, as a sine."""
 USUAL_ASPECT = 1.1
 """Width over height of a window that the tasks' views are made for."""
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def turn_to(direction: np.ndarray) -> np.ndarray:
@@ -53,13 +58,20 @@ class Scene:
         @server.on_client_connect
         def _(client: Any) -> None:
             client.camera.fov = field_for(view.field, client.camera.aspect)
+            if view.from_above:
+                client.camera.on_update(partial(_stay_above, view))
 
         self._ground()
-        picture, marks = self._shared.robot.picture, self._shared.stage.marks(self._shared.context)
+        picture, marks = self._shared.robot.picture, self._shared.stage.layout.marks(self._shared.context)
         self._links, self._joints = self._robot(picture)
+        self._skin = [self._surface(number, part) for number, part in enumerate(self._shared.stage.surfaces)]
+        self._rings = Rings(server.scene, session, picture, marks)
+        self._trail = Trail(server.scene, self._shared.stage.view.link)
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
-        self._traces: list[Any] = []
+        self._traces = Traces(server.scene, view.link)
+        self._obstacles = Obstacles(server.scene, view, self._drags)
+        self._shadows = Shadows(server.scene, view)
         self._drawn = np.zeros(0)
         """Numbers that the scene was drawn from last."""
         self.draw()
@@ -85,19 +97,22 @@ class Scene:
         grips = {number % count for number in self._shared.stage.grips}
         ball, tool = max(grips), count - 1 - view.tool_links  # Link i lies between joints i and i + 1.
         links, joints = [], []
-        for i, length in enumerate(np.linalg.norm(np.diff(picture.points, axis=0), axis=1)):
+        skinned = bool(self._shared.stage.surfaces)
+        for i, length in enumerate([] if skinned else np.linalg.norm(np.diff(picture.points, axis=0), axis=1)):
             radius, colour = (view.tool, TOOL) if i >= tool else (view.link, LINK)
             if i == ball - 1:  # The ball shows.
                 radius = min(radius, 0.6 * view.ball)
             links.append(scene.add_cylinder(f"/robot/link{i}", radius, max(length, 1e-3), colour))
         for i in range(count):
             radius, colour = (view.tool, TOOL) if i > tool else (1.25 * view.link, JOINT)
+            if skinned:  # The links themselves are grabbed.
+                radius = 1e-4
             if i == ball:
                 radius, colour = view.ball, GRIP
             joint = scene.add_icosphere(f"/robot/joint{i}", radius, colour)
             joints.append(joint)
             if i in grips:
-                self._drags(joint, grip=i)
+                self._drags(joint, Held("grip", i))
         return links, joints
 
     def _body(self, number: int, body: Body) -> Any:
@@ -112,6 +127,7 @@ class Scene:
         shape: Any
         if mark.size is not None:
             shape = scene.add_box(name, GOAL, dimensions=(*mark.size, 0.1 * view.link), opacity=0.8)
+            self._outline(name, mark.size)
         elif not mark.radius:
             shape = scene.add_icosphere(name, KNOB * view.link, WAITING)
             scene.add_label(f"{name}/label", mark.label, font_screen_scale=0.8, anchor="top-center")
@@ -120,15 +136,37 @@ class Scene:
         else:
             shape = scene.add_icosphere(name, mark.radius, WAITING, opacity=0.45)
         if mark.radius:
-            scene.add_label(f"{name}/label", str(number + 1), font_screen_scale=1.2, anchor="center-center")
-        self._drags(shape, mark=number)
+            said = str(number + 1) if self._shared.numbered else mark.label
+            scene.add_label(f"{name}/label", said, font_screen_scale=1.0, anchor="center-center")
+        if mark.moves:
+            self._drags(shape, Held("mark", number))
         return shape
 
-    def _drags(self, shape: Any, **what: int) -> None:
+    def _outline(self, name: str, size: tuple[float, float]) -> None:
+        """The edge of a goal once more above the bodies, which would hide it."""
+        blocks = [block for body in self._shared.robot.picture.bodies for block in body.blocks]
+        top = max([block.centre[2] + block.size[2] / 2 for block in blocks], default=0.0)
+        corners = np.array([(x, y, 0.0) for x, y in ((1, 1), (-1, 1), (-1, -1), (1, -1))]) * (*size, 0.0) / 2
+        corners[:, 2] = top + 0.002
+        edges = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1).astype(np.float32)
+        width = 0.1 * self._shared.stage.view.link
+        self._server.scene.add_line_segments(f"{name}/outline", edges, REACHED, thickness=width)
+
+    def _surface(self, number: int, part: Surface) -> Any:
+        """A link, which is grabbed at the point of the robot that is nearest."""
+        scene, vertices = self._server.scene, part.vertices.astype(np.float32)
+        mesh = scene.add_mesh_simple(f"/robot/surface{number}", vertices, part.faces.astype(np.uint32), color=SKIN)
+        picture, grips = self._shared.robot.picture, list(self._shared.stage.grips)
+        middle = picture.turns[number] @ part.vertices.mean(axis=0) + picture.places[number]
+        nearest = np.argmin(np.linalg.norm(picture.points[grips] - middle, axis=1))
+        self._drags(mesh, Held("grip", grips[int(nearest)]))
+        return mesh
+
+    def _drags(self, shape: Any, held: Held) -> None:
         # Not in a pool of threads: a drag's events must stay in order.
         async def drag(event: Any) -> None:
             places = event.client.camera.position, event.start_position, event.end_position
-            self._session.drag(event.client_id, event.phase, places, **what)
+            self._session.drag(event.client_id, event.phase, places, held)
 
         shape.on_drag("left")(drag)
 
@@ -139,16 +177,26 @@ class Scene:
         shared = self._shared
         with shared.lock:
             picture, context, reached = shared.robot.picture, shared.context, shared.reached
+            seen = shared.robot.seen if shared.robot.recorder.active else []
+            held, missing, obstacles = shared.robot.held, shared.missing, shared.obstacles
+        self._trail.draw(seen, held, missing)
         poses = [body.pose for body in picture.bodies]
-        drawn = np.concatenate([picture.points.ravel(), *poses, context, reached])
+        tool = np.zeros(0) if picture.tool is None else picture.tool.ravel()
+        shapes = [np.append(shape.centre, _half(shape)) for shape in obstacles]
+        drawn = np.concatenate([picture.points.ravel(), *poses, tool, context, reached, *shapes])
         if np.array_equal(drawn, self._drawn):
             return
-        self._drawn, marks = drawn, shared.stage.marks(context)
+        self._drawn, marks = drawn, shared.stage.layout.marks(context)
         with self._server.atomic():
             for joint, place in zip(self._joints, picture.points, strict=True):
                 joint.position = place
-            for link, begin, end in zip(self._links, picture.points[:-1], picture.points[1:], strict=True):
+            for link, begin, end in zip(self._links, picture.points[:-1], picture.points[1:], strict=False):
                 link.position, link.wxyz = (begin + end) / 2, turn_to(end - begin)
+            for part, place, turn in zip(self._skin, picture.places, picture.turns, strict=True):
+                part.position, part.wxyz = place, wxyz(turn)
+            self._rings.draw(picture, marks)
+            self._obstacles.draw(obstacles)
+            self._shade(picture, marks, obstacles)
             for frame, (x, y, angle) in zip(self._bodies, poses, strict=True):
                 frame.position, frame.wxyz = (x, y, 0.0), about_upright(angle)
             for shape, mark, there in zip(self._marks, marks, reached, strict=True):
@@ -161,23 +209,46 @@ class Scene:
                 if tuple(shape.color) != colour:
                     shape.color = colour
 
-    def draw_traces(self) -> None:
-        """Show demonstrations in grey and components in their colours."""
-        session = self._session
-        traces = [*session.recording.traces(), *(session.planning.traces() or session.learning.traces())]
-        with self._server.atomic():
-            for i, trace in enumerate(traces):
-                self._trace(i, trace)
-            for old in self._traces[len(traces) :]:
-                old.remove()
-            del self._traces[len(traces) :]
+    def _shade(self, picture: Picture, marks: Sequence[Mark], obstacles: Sequence[Obstacle]) -> None:
+        """Draw the shadows of the ball that the robot is dragged by, of targets and of obstacles."""
+        ball = self._shared.stage.view.ball
+        things = [(picture.points[self._shared.stage.grips[-1]], ball)]
+        things += [(mark.position, mark.radius) for mark in marks if mark.radius]
+        things += [(np.array(shape.centre), min(_half(shape)[:2])) for shape in obstacles]
+        self._shadows.draw(np.array([place for place, _ in things]), [float(radius) for _, radius in things])
 
-    def _trace(self, i: int, trace: Trace) -> None:
-        link = self._shared.stage.view.link
-        segments = np.stack([trace.points[:-1], trace.points[1:]], axis=1).astype(np.float32)
-        segments[..., 2] += 0.001 * i * link
-        grey = trace.colour is None
-        colour = GREY if grey else rgb(PALETTE[(trace.colour or 0) % len(PALETTE)])
-        thickness = link * (0.12 if grey else 0.25 + 0.5 * min(trace.weight, 1.0))
-        handle = self._server.scene.add_line_segments(f"/traces/{i}", segments, colour, thickness=thickness)
-        self._traces[i : i + 1] = [handle]
+    def draw_traces(self) -> None:
+        """Show demonstrations in grey and ways in their colours."""
+        session, shared = self._session, self._shared
+        shown = session.recording.traces() if shared.demonstrations else ()
+        learned = session.planning.traces() or session.learning.traces()[: shared.most]
+        with self._server.atomic():
+            self._traces.draw([*shown, *learned], session.planning.pointed)
+
+    def look(self, client: Any, name: str) -> None:
+        """Turn a page's view: to where it began ("Reset"), from the front or from the top."""
+        view = self._shared.stage.view
+        look_at = np.array(view.look_at)
+        away = float(np.linalg.norm(np.array(view.camera) - look_at))
+        eyes = {"Front": look_at + np.array([away, 0.0, 0.0]), "Top": look_at + np.array([0.0, 0.0, away])}
+        _point(client, eyes.get(name, np.array(view.camera)), (0, 1, 0) if name == "Top" else view.up, look_at)
+
+
+def _point(client: Any, eye: Any, up: Any, look_at: Any) -> None:
+    """Point a page's camera at a place from an eye; to set the eye moves the place too, so that comes last."""
+    camera = client.camera
+    with client.atomic():
+        camera.position, camera.up_direction = eye, up
+        camera.look_at = look_at
+
+
+def _half(shape: Obstacle) -> np.ndarray:
+    """Half the size [3] of an obstacle."""
+    return np.full(3, shape.radius) if isinstance(shape, Sphere) else np.subtract(shape.high, shape.low) / 2
+
+
+def _stay_above(view: View, camera: Any) -> None:
+    """Turn a page back to a view from above, if somebody has tipped it over or turned it round."""
+    down = np.subtract(camera.look_at, camera.position)
+    if np.hypot(*down[:2]) > TIPPED * np.linalg.norm(down) or abs(camera.up_direction[0]) > TIPPED:
+        _point(camera.client, view.camera, view.up, view.look_at)

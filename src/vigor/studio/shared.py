@@ -3,13 +3,16 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.motion.promp import rollout
+from vigor.motion.promp import ProMP, rollout
+from vigor.motion.shapes import Box, Sphere
+from vigor.studio.film import Film
 from vigor.studio.robot import Robot
-from vigor.tasks.stage import Mark, Stage
+from vigor.tasks.stage import Mark, Missing, Stage
 
 SMOOTH = 300
 """Steps of the traces that the scene shows."""
@@ -23,19 +26,27 @@ class Trace:
     """[SMOOTH, 3]"""
     colour: int | None = None
     """Number of its colour; None for a demonstration."""
-    weight: float = 1.0
-    """Weight of the component that it is of."""
+    kind: Literal["demonstration", "way", "sample"] = "demonstration"
+    holds: bool = True
+    """Whether it is predicted to solve its context without violating anything."""
+    rank: int | None = None
+    """Rank of the solution that it is of, from 0."""
+
+
+class Held(NamedTuple):
+    """Something that can be dragged."""
+
+    kind: Literal["grip", "mark", "obstacle", "size"]
+    """A point of the robot, a mark of the context, an obstacle, or the knob that sizes an obstacle."""
+    number: int
 
 
 @dataclass(frozen=True)
 class Drag:
-    """Something that a page holds on to: a point of the robot or a mark of the context."""
+    """Something that a page holds on to."""
 
     page: int
-    grip: int | None
-    """Number of the robot's point; None for a mark."""
-    mark: int | None
-    """Number of the mark; None for a point."""
+    held: Held
     offset: tuple[float, float, float]
     """Distance from the pointer to the middle of what is dragged."""
 
@@ -49,6 +60,14 @@ class Shared:
         self.robot = Robot(stage)
         self.context = context
         self.drag: Drag | None = None
+        self.obstacles: tuple[Sphere | Box, ...] = ()
+        """What no link may enter, in space; in the plane their sections with it count."""
+        self.speed = 1.0
+        """Speed at which movements are played."""
+        self.demonstrations = True
+        """Whether demonstrations are drawn."""
+        self.most = 6
+        """Ways that are drawn at most, the best first."""
         self.notice = self.hint
         self.changes = 0
         """Number of changes so far to demonstrations, context, traces, progress or plans."""
@@ -70,40 +89,58 @@ class Shared:
             return self.robot.reached(self.context)
 
     @property
-    def missing(self) -> str:
-        """Words for what the movement so far lacks to solve the context, see `Stage.missing`."""
+    def missing(self) -> Missing | None:
+        """Something that the movement so far lacks to solve the context; None if it solves it."""
         with self.lock:
             return self.robot.missing(self.context)
 
     @property
+    def numbered(self) -> bool:
+        """Whether marks are called by their numbers: where the instruction does."""
+        return "target 1" in self.stage.layout.instruction
+
+    @property
+    def names(self) -> list[str]:
+        """What the marks are called."""
+        marks = self.stage.layout.marks(self.context)
+        return [f"target {i}" if self.numbered else mark.label for i, mark in enumerate(marks, start=1)]
+
+    @property
     def hint(self) -> str:
         """Why nothing can be done in the context; empty if something can."""
-        far = out_of_reach(self.stage.picture().points, self.stage.marks(self.context))
-        return f"Target {far} is out of the arm's reach; drag it nearer." if far else ""
+        marks = self.stage.layout.marks(self.context)
+        far = out_of_reach(self.stage.picture().points, marks)
+        if far is None:
+            return ""
+        name = self.names[far - 1]
+        return f"{name[0].upper()}{name[1:]} is out of the arm's reach; drag it nearer."
 
     def refuse_while_recording(self) -> None:
         if self.robot.recorder.active:
-            raise UserError("stop or discard the recording first")
+            raise UserError("save the recording or drop it first")
 
-    def trajectory(self, weights: np.ndarray, steps: int = SMOOTH) -> np.ndarray:
-        """Movement [steps, dimensions] of a movement primitive [D]."""
-        return np.asarray(rollout(self.task.promp, np.asarray(weights, np.float32), steps))
+    def trace(self, promp: ProMP, weights: np.ndarray, **others: Any) -> Trace:
+        """The path of a movement primitive with weights [D]; others: further fields of the trace."""
+        return Trace(self.stage.lift(movement(promp, weights, SMOOTH)), **others)
 
-    def trace(self, weights: np.ndarray, colour: int | None = None, weight: float = 1.0) -> Trace:
-        """The path of a movement primitive [D]."""
-        return Trace(self.stage.lift(self.trajectory(weights)), colour, weight)
-
-    def play(self, weights: np.ndarray) -> None:
-        """Let the robot play a movement primitive [D]."""
-        pictures, rate = self.stage.frames(self.trajectory(weights, self.task.promp.steps))
+    def play(self, promp: ProMP, weights: np.ndarray) -> None:
+        """Let the robot play a movement primitive with weights [D]."""
+        pictures, rate = self.stage.frames(movement(promp, weights, promp.steps))
         with self.lock:
             self.refuse_while_recording()
             self.let_go()
-            self.robot.play(pictures, rate)
+            self.robot.play(Film(pictures, rate, self.speed))
+
+
+def movement(promp: ProMP, weights: np.ndarray, steps: int) -> np.ndarray:
+    """Movement [steps, dimensions] of a movement primitive with weights [D]."""
+    return np.asarray(rollout(promp, np.asarray(weights, np.float32), steps))
 
 
 def out_of_reach(points: np.ndarray, marks: Sequence[Mark]) -> int | None:
     """Number, from 1, of the first target that is farther away than an arm with joints at points [n, 3] is long."""
+    if len(points) < 2:  # A point goes anywhere.
+        return None
     length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
     away = [np.linalg.norm(mark.position - points[0]) - mark.radius if mark.radius else 0.0 for mark in marks]
     return next((number for number, far in enumerate(away, start=1) if far > length), None)

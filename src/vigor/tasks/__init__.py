@@ -12,7 +12,7 @@ from vigor.basics.errors import Notice, UserError, near_misses
 from vigor.tasks import trust
 from vigor.tasks.check import check
 from vigor.tasks.scenes import building as scenes
-from vigor.tasks.task import Arm, Display, Gripper, Judge, Outline, Region, Source, Task
+from vigor.tasks.task import Arm, Display, Gripper, Judge, Outline, Region, Source, Task, Transfer
 
 TASKS = {
     "planar-reacher": "vigor.tasks.reachers.planar_reacher",
@@ -38,6 +38,7 @@ __all__ = [
     "Region",
     "Source",
     "Task",
+    "Transfer",
     "absolute",
     "copy_of",
     "load_stored",

@@ -12,7 +12,7 @@ from vigor.basics.errors import UserError
 from vigor.motion.descriptors import Descriptor, Motion
 from vigor.motion.promp import ProMP
 from vigor.motion.robots import Robot
-from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
+from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task, Transfer
 
 Array = jax.Array
 _SAMPLES = 8
@@ -52,6 +52,7 @@ def check(task: Task) -> None:
             raise UserError(f"{name} gives {_shape(shape)}; it must give [T] or [T, features] with T = {steps}")
     if task.judge.distance is not None and (shape := _trace("distance", task.judge.distance, motion)) != ():
         raise UserError(f"distance gives {_shape(shape)} for a motion; it must give a single number")
+    _check_transfer(task, weights[0], contexts[0])
     _check_values(task, names, weights, contexts)
     if task.judge.simulate is not None:
         _check_simulation(task, np.asarray(task.promp.rollout(weights)), np.asarray(contexts))
@@ -66,7 +67,7 @@ def _check_kinds(task: Task) -> None:
         raise UserError(f"promp is a {type(task.promp).__name__}; it must be a vigor.promp.ProMP")
     if not isinstance(task.context_names, tuple | list) or not task.context_names:
         raise UserError("context_names must list a name for every number of a context")
-    for name, kind in {"judge": Judge, "arm": Arm, "display": Display, "source": Source}.items():
+    for name, kind in {"judge": Judge, "arm": Arm, "display": Display, "source": Source, "transfer": Transfer}.items():
         if not isinstance(part := getattr(task, name), kind):
             raise UserError(f"{name} is a {type(part).__name__}; it must be a vigor.tasks.{kind.__name__}")
     if not isinstance(task.descriptors, tuple | list):
@@ -87,6 +88,21 @@ def _check_kinds(task: Task) -> None:
             continue
         if not isinstance(value, int | float) or not 0 <= value < np.inf:
             raise UserError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def _check_transfer(task: Task, weights: Array, context: Array) -> None:
+    """Carried movements are weights, and images are weights and a context."""
+    carry = task.transfer.carry
+    if (
+        carry is not None
+        and (shape := _trace("carry", lambda one: carry(one, context, context), weights)) != weights.shape
+    ):
+        raise UserError(f"carry gives {_shape(shape)}; it must give weights {_shape(weights.shape)}")
+    for number, image in enumerate(task.transfer.images, start=1):
+        for part, like in enumerate((weights, context)):
+            shape = _trace(f"image {number}", lambda one, image=image, part=part: image(one, context)[part], weights)
+            if shape != like.shape:
+                raise UserError(f"image {number} gives {_shape(shape)} where it must give {_shape(like.shape)}")
 
 
 def _check_simulation(task: Task, joints: np.ndarray, contexts: np.ndarray) -> None:

@@ -1,5 +1,5 @@
 """Tasks: what is learned, and in groups beside it how it is judged, who moves, how it is shown, where demonstrations
-come from."""
+come from, and what they are elsewhere."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -105,8 +105,13 @@ class Display:
     their components, and the components' success [context, component]."""
     captions: Mapping[str, str] = field(default_factory=dict)
     """Captions of these figures by name."""
+    unit: str = ""
+    """Unit of lengths, for axes: "m"; empty if they have none."""
+    instruction: str = ""
+    """A sentence that tells a person what to do in the studio: "Drag the orange ball through 1, then into 2."; empty
+    for one made of the labels of the regions."""
     stage: Callable[["Task"], Any] | None = None
-    """The task as the studio shows it: a `vigor.tasks.stage.Stage`; None if it has none."""
+    """The task as the studio shows it, a `vigor.tasks.stage.Stage`; None for one made of regions and kinematics."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +132,29 @@ class Source:
     """Number [n] of the group of each context [n, context]; training contexts are drawn evenly from all groups."""
 
 
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    """Movements in other contexts than their own, as far as the geometry of a task says it; pure JAX functions."""
+
+    carry: Callable[[Array, Array, Array], Array] | None = None
+    """Weights [D] that do in one context what others do in another: carry(weights [D], own context [C], other context
+    [C]). Where demonstrations are carried, mixtures begin at them, each in its own context."""
+    away: Callable[[Array, Array], Array] | None = None
+    """Distance of two contexts, away(one [C], other [C]): a movement that is carried from one to the other does there
+    what it should in nearly all cases below 1, in half of them at 1, and seldom beyond. Plans then prefer what was
+    carried less far. None where nothing is known: contexts are then compared in deviations of those demonstrated."""
+    images: Sequence[Callable[[Array, Array], tuple[Array, Array]]] = ()
+    """Mirror images of a movement: each from weights [D] and their context [C] to other weights and a context that they
+    solve as well. Every method learns from the images of demonstrations beside them."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Task:
     """A family of task configurations ("contexts"), and how movements in them are described.
 
     Kinematics and descriptors take one motion and are pure JAX functions, so that they can be compiled, lifted over
     thousands of samples and differentiated. These are learned from; the groups after them say how movements are
-    judged, who makes them, how they are shown and where demonstrations come from.
+    judged, who makes them, how they are shown, where demonstrations come from and what they are in other contexts.
     """
 
     name: str
@@ -157,6 +178,7 @@ class Task:
     arm: Arm = Arm()
     display: Display = Display()
     source: Source = Source()
+    transfer: Transfer = Transfer()
     settings: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     """Settings by preset and method, for instance {("default", "vigor"): {"samples": 50}}, where they differ from the
     method's own."""

@@ -11,9 +11,13 @@ from pathlib import Path
 
 from vigor.basics import files
 
+LARGEST = 2**26
+"""Most bytes of a file that is looked at."""
+
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file's content."""
+    """SHA-256 of a file's content, which is of a size that a program or a scene can have."""
+    files.check_plain(path, LARGEST)
     return digest_of(path.read_bytes())
 
 

@@ -123,6 +123,18 @@ WRONG = {
         lambda folder: rewrite(folder, observation__state=lambda count: fixed(np.full((count, 3), np.nan))),
         "is no finite number",
     ),
+    "times that are none": (
+        lambda folder: rewrite(folder, timestamp=lambda count: pa.array(np.append(np.arange(count - 1.0), np.nan))),
+        "has time stamps that are none",
+    ),
+    "endless times": (
+        lambda folder: rewrite(folder, timestamp=lambda count: pa.array(np.linspace(0.0, 1e308, count))),
+        "has time stamps that are none",
+    ),
+    "frames that are not counted": (
+        lambda folder: rewrite(folder, frame_index=lambda count: pa.array(np.append(np.arange(count - 1.0), np.nan))),
+        "must be counted by whole numbers",
+    ),
 }
 
 

@@ -114,6 +114,15 @@ def test_a_small_file_with_much_in_it_is_refused_before_it_is_read(tmp_path: Pat
         format.read(path, Reading())
 
 
+def test_a_small_table_in_a_large_part_is_refused_before_that_is_unpacked(tmp_path: Path):
+    def swell(file: h5py.File) -> None:
+        del file[JOINTS]
+        file.create_dataset(JOINTS, (40, 2), float, chunks=(10**8, 2), maxshape=(None, 2), compression="gzip")
+
+    with pytest.raises(UserError, match="holds 1,526 MiB; at most 256 MiB can be read"):
+        format.read(spoil(tmp_path / "set.hdf5", swell), Reading())
+
+
 def test_damaged_bytes_never_cause_anything_but_a_sentence(tmp_path: Path):
     robomimic(tmp_path / "set.hdf5", episodes=2)
     whole, rng = (tmp_path / "set.hdf5").read_bytes(), np.random.default_rng(0)

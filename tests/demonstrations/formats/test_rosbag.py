@@ -1,6 +1,7 @@
 """Bags of ROS 2 in both storages: joints in any order, several topics, clocks that jump, poses, pauses."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations import importers
 from vigor.demonstrations.formats import rosbag as format
 from vigor.demonstrations.formats.episodes import Reading
+from vigor.demonstrations.formats.frames import Frames
 
 STORAGES = ("mcap", "sqlite3")
 RATE = 50
@@ -92,6 +94,71 @@ def test_frames_are_poses_as_well(tmp_path: Path):
     np.testing.assert_allclose(made.contexts, [ENDS[0]], atol=1e-6)
     with pytest.raises(UserError, match="it has cube, camera: give --contexts-file FILE"):
         importers.import_demonstrations(POINTED, tmp_path / "bag", Reading())
+
+
+def matrix(pose: Sequence[float]) -> np.ndarray:
+    """A pose as a matrix [4, 4], by the formula of Rodrigues."""
+    axis, half = np.array(pose[3:6]), np.arctan2(np.linalg.norm(pose[3:6]), pose[6])
+    x, y, z = axis / np.linalg.norm(axis) if np.any(axis) else axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turn = np.eye(3) + np.sin(2 * half) * cross + (1 - np.cos(2 * half)) * cross @ cross
+    return np.block([[turn, np.array(pose[:3])[:, None]], [np.zeros(3), 1]])
+
+
+def some_pose(seed: int) -> np.ndarray:
+    drawn = np.random.default_rng(seed).normal(size=7)
+    return np.append(drawn[:3], drawn[3:] / np.linalg.norm(drawn[3:]))
+
+
+CHAIN = {"fixed camera": "mast", "cube": "fixed camera", "/tag": "cube", "tool": "fixed base"}
+"""A tag is seen on a cube, that a camera sees, on a mast that turns; the robot's base is elsewhere in the world."""
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("frame", ["", "world", "fixed base", "tool"])
+def test_poses_are_seen_through_chains_of_frames_that_are_fixed_or_move(tmp_path: Path, storage: str, frame: str):
+    states = session()
+    poses = {name: some_pose(seed) for seed, name in enumerate(("fixed base", "fixed camera", "cube", "/tag", "tool"))}
+    masts = [some_pose(seed) for seed in (10, 11, 12)]
+    begins = [1.0 + 7 * number for number in range(len(ENDS))]
+    frames = [(name, 0.0, pose) for name, pose in poses.items() if name != "/tag"]
+    frames += [("mast", begin, pose) for begin, pose in zip(begins, masts, strict=True)]
+    topics = [("/arm", ("x", "y"), times_of(states), states)]
+    bag(tmp_path / "bag", topics, [("/tag", 0.5, poses["/tag"])], frames, CHAIN, storage)
+    read = format.read(tmp_path / "bag", Reading(frame=frame))
+    seen = {"fixed base": matrix(poses["fixed base"]), "tool": matrix(poses["fixed base"]) @ matrix(poses["tool"])}
+    reference = np.linalg.inv(seen.get(frame, np.eye(4)))
+    for episode, mast in zip(read.episodes[::2], masts, strict=True):
+        camera = matrix(mast) @ matrix(poses["fixed camera"])
+        for name, expected in {"cube": np.eye(4), "/tag": matrix(poses["/tag"])}.items():
+            expected = reference @ camera @ matrix(poses["cube"]) @ expected
+            np.testing.assert_allclose(matrix(episode.surroundings[name]), expected, atol=1e-9)
+    assert f"poses are as seen from {frame or 'world; choose with --frame'}" in read.notes
+
+
+def test_an_object_that_is_gripped_hangs_on_the_hand_from_then_on():
+    frames = Frames()
+    frames.add("hand", "world", 0.0, np.array([1.0, 0, 0, 0, 0, 0, 1]))
+    frames.add("cup", "world", 0.0, np.array([5.0, 0, 0, 0, 0, 0, 1]))
+    frames.add("cup", "hand", 2.0, np.array([0.5, 0, 0, 0, 0, 0, 1]))
+    assert frames.seen("cup", 1.0)[0] == 5.0
+    assert frames.seen("cup", 3.0)[0] == 1.5
+    assert frames.seen("cup", -1.0)[0] == 5.0
+
+
+def test_frames_in_a_circle_apart_or_unknown_are_said(tmp_path: Path):
+    topics = [("/arm", ("x", "y"), times_of(session()), session())]
+    frames = [("a", 0.0, (0.0, 0.0, 0.0)), ("b", 0.0, (0.0, 0.0, 0.0))]
+    bag(tmp_path / "circle", topics, frames=frames, on={"a": "b", "b": "a"})
+    with pytest.raises(UserError, match="go round in a circle"):
+        format.read(tmp_path / "circle", Reading())
+    bag(tmp_path / "apart", topics, frames=[*frames, ("c", 0.0, (np.nan, 0.0, 0.0))], on={"b": "elsewhere"})
+    read = format.read(tmp_path / "apart", Reading(frame="world"))
+    assert list(read.episodes[0].surroundings) == ["a"]
+    assert "nothing joins b with world; these poses are left out" in read.notes
+    assert "1 poses are not finite or have no orientation, and are dropped" in read.notes
+    with pytest.raises(UserError, match=r"no frame 'wordl' \(did you mean world\?\); there are a, b, elsewhere"):
+        format.read(tmp_path / "apart", Reading(frame="wordl"))
 
 
 def test_each_of_several_bags_is_an_episode(tmp_path: Path):

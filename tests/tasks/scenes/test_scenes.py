@@ -135,12 +135,45 @@ def test_a_mistake_is_one_sentence_with_the_files_name(tmp_path, change, said):
     assert "\n" not in str(error.value)
 
 
+MESH = '<link name="upper"><collision><geometry><mesh filename="package://gone/u.stl"/></geometry></collision></link>'
+LIMIT = '<limit lower="-3" upper="3" velocity="2"/>'
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('<link name="upper"/>', MESH), "no capsule of upper: the mesh package://gone/u.stl is not there; put it"),
+        ((LIMIT, ""), "gives pan no velocity limit; give a largest velocity"),
+        (('<child link="hand"/>', '<child link="upper"/>'), "has a loop: several joints lead to upper"),
+        (('name="pan" type="revolute"', 'name="pan" type="planar"'), "name a base beyond it, such as upper"),
+        (("</robot>", ""), "not a readable XML file"),
+    ],
+)
+def test_a_mistake_in_the_robots_file_is_one_sentence(tmp_path, change, said):
+    path = scenery.write(tmp_path, scenery.SCENE.replace("collisions = false", ""))
+    assert change[0] in scenery.URDF
+    (tmp_path / "arm.urdf").write_text(scenery.URDF.replace(*change))
+    with pytest.raises(UserError, match=said) as error:
+        load_task(str(path))
+    assert "\n" not in str(error.value)
+
+
 def test_a_scene_that_is_not_there_or_is_none_is_one_sentence(tmp_path):
     with pytest.raises(UserError, match=r"scene\.toml does not exist"):
         load_task(str(tmp_path / "scene.toml"))
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(UserError, match=r"other.json: it holds no scene"):
         load_task(str(tmp_path / "other.json"))
+
+
+def test_a_robot_that_has_changed_is_read_again(tmp_path):
+    path = scenery.write(tmp_path)
+    assert building.load(path) is building.load(path)
+    (tmp_path / "arm.urdf").write_text(scenery.URDF.replace('velocity="2"', 'velocity="1"'))
+    assert building.load(path).arm.robot.velocity == (1.0, 1.0, 1.0)
+    (tmp_path / "arm.urdf").write_text("")
+    with pytest.raises(UserError, match=r"arm.urdf is not a readable XML file"):
+        building.load(path)
 
 
 def test_contexts_are_drawn_within_headings_and_orientations(place):

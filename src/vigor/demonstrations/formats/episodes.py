@@ -12,6 +12,8 @@ from vigor.basics import files
 from vigor.basics.errors import UserError, near_misses
 from vigor.motion.units import Unit
 
+LATEST = 1e19
+"""No time stamp may be beyond: nanoseconds since 1970 have 19 digits."""
 Format = Literal["lerobot", "rosbag", "robomimic", "csv", "npz", "published", "published-raw"]
 Place = Literal["end", "gripper"]
 
@@ -44,6 +46,8 @@ class Reading:
     """Contexts [episode, C] in a .csv or .npy file, a row for every episode that is read."""
     context_keys: tuple[str, ...] = ()
     """Source of the context at the first frame: an observation, topics of poses, or frames of /tf."""
+    frame: str = ""
+    """Frame from which poses are seen (rosbag); by default the root of /tf."""
     context_from: tuple[Place, ...] = ()
     """Contexts read off the movement: the place where it ends, the place where the gripper closes, or one after the
     other."""
@@ -117,6 +121,9 @@ class Episodes:
                 row, column = np.argwhere(~np.isfinite(item.values))[0]
                 where = f"step {row + 1} of {self.columns[column]}"
                 raise UserError(f"{item.name} of {self.path}: {where} is no finite number; leave the episode out")
+            # A comparison with NaN is false.
+            if item.times is not None and not np.all(np.abs(item.times) < LATEST):
+                raise UserError(f"{item.name} of {self.path} has time stamps that are none; leave the episode out")
 
     def only(self, chosen: Sequence[str]) -> "Episodes":
         """The chosen episodes, by name or number; all if none are named."""

@@ -115,6 +115,8 @@ def _table(path: Path, keys: list[str]) -> dict[str, np.ndarray]:
                 check_count(path, total)
                 table = opened.read(columns=names)
             parts.append({name: _numbers(table.column(name), name in keys) for name in names})
+            if any(parts[-1][name].dtype.kind not in "iu" for name in ("episode_index", "frame_index")):
+                raise ValueError("episodes and frames must be counted by whole numbers")
         except UserError:
             raise
         except Exception as error:

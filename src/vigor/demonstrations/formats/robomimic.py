@@ -1,6 +1,7 @@
 """robomimic's HDF5 files: data/demo_i/obs/KEY, and masks that name some of them."""
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from vigor.demonstrations.formats.episodes import Episode, Episodes, Reading, ch
 KEY, FINGERS = "robot0_joint_pos", "robot0_gripper_qpos"
 LARGEST = 2**36
 """Most bytes of a file: one with camera pictures has many, of which none are read."""
+CHUNK = 2**28
+"""Most bytes of a part of a table that is unpacked at once."""
 WIDEST = 256
 """Most numbers of an observation that may be a context."""
 
@@ -109,6 +112,8 @@ def _dataset(path: Path, parent: Any, name: str, kinds: str = "iuf") -> Any:
         raise UserError(f"{path} has no table of numbers {parent.name}/{name}")
     if found.external or found.is_virtual:
         raise UserError(f"{path} keeps {parent.name}/{name} in other files; copy its data into one file")
+    # A part is unpacked whole, however little of it belongs to the table.
+    files.check_size(path, math.prod(found.chunks or ()) * found.dtype.itemsize, CHUNK)
     return found
 
 

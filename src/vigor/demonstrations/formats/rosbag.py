@@ -15,6 +15,7 @@ from vigor.basics.errors import UserError, near_misses
 from vigor.basics.install import missing
 from vigor.demonstrations import timing
 from vigor.demonstrations.formats.episodes import Episode, Episodes, Reading, check_count, damaged
+from vigor.demonstrations.formats.frames import Frames
 
 JOINTS = "sensor_msgs/msg/JointState"
 POSE, TRANSFORMS = "geometry_msgs/msg/PoseStamped", "tf2_msgs/msg/TFMessage"
@@ -72,7 +73,7 @@ def read(path: Path, reading: Reading) -> Episodes:
     episodes: list[Episode] = []
     notes: list[str] = []
     for bag in found:
-        names, times, values, poses, said = _joined(bag, reading)
+        names, times, values, frames, said = _joined(bag, reading)
         columns = columns or names
         if set(names) != set(columns):
             raise UserError(f"{bag} has the joints {', '.join(names)} where {found[0].name} has {', '.join(columns)}")
@@ -80,12 +81,12 @@ def read(path: Path, reading: Reading) -> Episodes:
         parts = timing.cut_at_pauses(times, values, pause) if pause else [slice(0, len(times))]
         for part in parts:
             name = bag.name if len(parts) == 1 and len(found) > 1 else f"movement {len(episodes) + 1}"
-            around = {name: _at(series, times[part][0]) for name, series in poses.items()}
+            around = _around(bag, frames, times[part][0], reading.frame)
             episodes.append(Episode(name, values[part], times[part] - times[part][0], around))
         of = f"{bag.name}: " if len(found) > 1 else ""
         if len(parts) > 1:
             said = [*said, f"cut into {len(parts)} movements at pauses of {pause:g} s or more"]
-        notes += [of + sentence for sentence in said]
+        notes += [of + sentence for sentence in [*said, *_about(frames, times[0], reading.frame)]]
     return Episodes(path, _words(found), columns, tuple(episodes), ordered=False, notes=tuple(notes))
 
 
@@ -93,11 +94,36 @@ def _words(found: list[Path]) -> str:
     return "a rosbag2 recording" if len(found) == 1 else f"{len(found)} rosbag2 recordings"
 
 
-def _joined(
-    bag: Path, reading: Reading
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, dict[str, _Series], list[str]]:
-    """Names, times [T] and values [T, joint] of all joints of a bag, its poses, and what is to be said about it."""
-    states, poses, notes = _messages(bag, reading)
+def _around(bag: Path, frames: Frames, time: float, reference: str) -> dict[str, np.ndarray]:
+    """Poses [7] of everything that has one, as seen from a frame."""
+    try:
+        if reference:
+            frames.check(reference)
+        found = {name: frames.seen(name, time, reference) for name in frames.courses}
+    except UserError as error:
+        raise UserError(f"{bag}: {error}") from None
+    return {name: pose for name, pose in found.items() if pose is not None}
+
+
+def _about(frames: Frames, time: float, reference: str) -> list[str]:
+    """Sentences about from where poses are seen, and about those that are not."""
+    said = []
+    roots = {reference} if reference else {frames.root(name, time) for name in frames.courses} - {""}
+    if roots:
+        said.append(
+            f"poses are as seen from {' and '.join(sorted(roots))}{'' if reference else '; choose with --frame'}"
+        )
+    apart = [name for name in frames.courses if reference and frames.seen(name, time, reference) is None]
+    if apart:
+        said.append(f"nothing joins {', '.join(apart[:5])} with {reference}; these poses are left out")
+    if frames.dropped:
+        said.append(f"{frames.dropped} poses are not finite or have no orientation, and are dropped")
+    return said
+
+
+def _joined(bag: Path, reading: Reading) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, Frames, list[str]]:
+    """Names, times [T] and values [T, joint] of all joints of a bag, its frames, and what is to be said about it."""
+    states, frames, notes = _messages(bag, reading)
     if not states:
         asked = f" on {', '.join(reading.topics)}" if reading.topics else ""
         raise UserError(f"{bag} holds no joint states with positions{asked}")
@@ -128,15 +154,13 @@ def _joined(
     if len(states) > 1:
         topics = ", ".join(dict.fromkeys(topic for topic, _ in states))
         notes.append(f"{len(joints)} joints of {topics} are joined by name and time")
-    return tuple(joints), times, np.stack(columns, axis=1), poses, notes
+    return tuple(joints), times, np.stack(columns, axis=1), frames, notes
 
 
-def _messages(
-    bag: Path, reading: Reading
-) -> tuple[dict[tuple[str, tuple[str, ...]], _Series], dict[str, _Series], list[str]]:
-    """Joint states by topic and names of their joints, poses by topic or frame, and what is to be said."""
+def _messages(bag: Path, reading: Reading) -> tuple[dict[tuple[str, tuple[str, ...]], _Series], Frames, list[str]]:
+    """Joint states by topic and names of their joints, frames and poses by topic, and what is to be said."""
     states: dict[tuple[str, tuple[str, ...]], _Series] = {}
-    poses: dict[str, _Series] = {}
+    frames = Frames()
     notes, count, skipped = [], 0, 0
     for topic, kind, logged, message in _opened(bag, reading):
         if kind == JOINTS:
@@ -152,19 +176,18 @@ def _messages(
             _add(series, message.header.stamp, logged, message.position[order])
             count += len(names)
         elif kind == POSE:
-            place, turn = message.pose.position, message.pose.orientation
-            _add(poses.setdefault(topic, _Series(())), message.header.stamp, logged, _pose(place, turn))
+            pose = _pose(message.pose.position, message.pose.orientation)
+            frames.add(topic, _name(message.header.frame_id), logged, pose)
             count += 7
         else:
             for item in message.transforms:
-                place, turn = item.transform.translation, item.transform.rotation
-                series = poses.setdefault(item.child_frame_id, _Series(()))
-                _add(series, item.header.stamp, logged, _pose(place, turn))
+                pose = _pose(item.transform.translation, item.transform.rotation)
+                frames.add(_name(item.child_frame_id), _name(item.header.frame_id), logged, pose)
                 count += 7
         check_count(bag, count)
     if skipped:
         notes.append(f"{skipped} joint states have no position, and are dropped")
-    return states, poses, notes
+    return states, frames, notes
 
 
 def _add(series: _Series, stamp: Any, logged: float, values: Any) -> None:
@@ -177,10 +200,9 @@ def _pose(place: Any, turn: Any) -> np.ndarray:
     return np.array([place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w], float)
 
 
-def _at(series: _Series, time: float) -> np.ndarray:
-    """The last pose [7] up to a moment, or the first one after it."""
-    before = np.flatnonzero(np.array(series.logged) <= time)
-    return series.values[before[-1] if len(before) else 0]
+def _name(frame: str) -> str:
+    """A frame's name; earlier versions of ROS began it with a stroke."""
+    return frame.removeprefix("/")
 
 
 def _opened(bag: Path, reading: Reading) -> Iterator[tuple[str, str, float, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from vigor.basics.errors import UserError
+from vigor.motion.description.elements import LARGEST
 from vigor.motion.kinematics import Frame
 from vigor.motion.screws import Vector
 
@@ -72,6 +73,12 @@ class DescribedJoint:
         return min(max(0.0, self.lower), self.upper)
 
 
+def _sensible(frame: Frame, *numbers: float) -> bool:
+    """Whether all numbers, and those of a frame, are finite and not beyond `LARGEST`."""
+    turned = (value for row in frame.rotation for value in row)
+    return all(abs(value) <= LARGEST for value in (*frame.position, *turned, *numbers))
+
+
 @dataclass(frozen=True, repr=False)
 class Description:
     """Everything that a file says of a robot; a tree of links."""
@@ -93,7 +100,16 @@ class Description:
             twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
             if twice:
                 raise UserError(f"{self.path} has several {kind}s named {min(twice)!r}")
+        self._check_numbers()
         self._check_joints()
+
+    def _check_numbers(self) -> None:
+        for joint in self.joints:
+            if not _sensible(joint.origin, *joint.axis, joint.zero, joint.factor, joint.offset):
+                raise UserError(f"{self.path}: {joint.name} is at no place of a sensible size")
+        for link in self.links:
+            if not all(_sensible(solid.frame, *solid.size) for solid in link.solids):
+                raise UserError(f"{self.path}: {link.name} has a geometry of no sensible size")
 
     def _check_joints(self) -> None:
         links = {link.name for link in self.links}

@@ -35,6 +35,7 @@ def read(path: Path, root: ElementTree.Element) -> Description:
 
 def _check_includes(path: Path, root: ElementTree.Element, seen: set[Path]) -> None:
     """Refuse files that include too many others, or others that could not be read themselves."""
+    _check_numbers(path, root)
     for element in [*root.iter("include"), *root.iter("model")]:
         name = element.get("file")
         if name is None or (included := path.parent / name) in seen:
@@ -43,6 +44,14 @@ def _check_includes(path: Path, root: ElementTree.Element, seen: set[Path]) -> N
         if len(seen) > _FILES:
             raise UserError(f"{path} includes more than {_FILES} files")
         _check_includes(path, elements.read(included), seen)
+
+
+def _check_numbers(path: Path, root: ElementTree.Element) -> None:
+    """Refuse numbers that are none; MuJoCo takes them, with a word to the terminal and into a file."""
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            if name != "name" and {word.lower().lstrip("+-") for word in value.split()} & {"nan", "inf", "infinity"}:
+                raise UserError(f"{path}: {name} of {element.tag} is {value[:40]!r}, which is no finite number")
 
 
 def _without_files(mujoco: Any, spec: Any) -> dict[str, tuple[str, Vector]]:

@@ -18,11 +18,11 @@ from vigor.basics.errors import UserError
 from vigor.motion.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
 from vigor.motion.kinematics import path
 from vigor.motion.panda import PANDA
-from vigor.tasks.box_pusher import geometry
+from vigor.tasks.box_pusher import geometry, transfer
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.box_pusher.settings import SETTINGS
 from vigor.tasks.stage import Stage
-from vigor.tasks.task import Arm, Display, Judge, Outline, Source, Task
+from vigor.tasks.task import Arm, Display, Judge, Outline, Source, Task, Transfer
 
 Array = jax.Array
 
@@ -115,8 +115,9 @@ TASK = Task(
         shipped=Path(__file__).parent / "demonstrations",
         group=geometry.sign_combination,
     ),
-    display=Display(outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film, stage=load_stage),
+    display=Display(unit="m", outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film, stage=load_stage),
     # Of the arm only the rod reaches down to the table.
     arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
+    transfer=Transfer(transfer.carry, transfer.away, transfer.IMAGES),
     settings=SETTINGS,
 )

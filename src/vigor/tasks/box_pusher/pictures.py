@@ -22,6 +22,8 @@ from vigor.tasks.box_pusher import geometry, scene, simulation
 WIDTH, HEIGHT = 640, 480
 FRAMES = 25
 """A second of a video."""
+GIF = "fps=10,scale=400:-1,split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=none"
+"""Filters of ffmpeg for a .gif: fewer and smaller pictures, in colours of their own."""
 VIEWS = {
     "front": {"lookat": (0.40, 0.0, 0.22), "distance": 1.45, "azimuth": 212.0, "elevation": -28.0},
     "above": {"lookat": (0.55, 0.0, 0.0), "distance": 1.0, "azimuth": 0.0, "elevation": -90.0, "orthographic": 1},
@@ -87,7 +89,7 @@ def video(path: Path, plan: np.ndarray, context: np.ndarray, view: str = "front"
 
 
 def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
-    """Write an mp4 of pictures [HEIGHT, WIDTH, 3]."""
+    """Write an mp4 of pictures [HEIGHT, WIDTH, 3], or a .gif, which is smaller and less smooth."""
     try:
         import imageio_ffmpeg
     except ImportError:
@@ -96,8 +98,8 @@ def write_film(path: Path, pictures: Sequence[np.ndarray]) -> None:
     def write(temporary: Path) -> None:
         # By the program itself: the package's own writer forks, which JAX does not stand.
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{WIDTH}x{HEIGHT}", "-r", str(FRAMES), "-i", "-"]
-        film = ["-c:v", "libx264", "-pix_fmt", "yuv420p", str(temporary)]
-        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *raw, *film]
+        film = ["-vf", GIF] if path.suffix == ".gif" else ["-c:v", "libx264", "-pix_fmt", "yuv420p"]
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *raw, *film, str(temporary)]
         subprocess.run(command, input=np.stack(pictures).tobytes(), check=True)
 
     files.write_whole(path, write)

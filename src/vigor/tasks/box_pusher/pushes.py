@@ -1,7 +1,8 @@
-"""Random pushes: short, smooth movements against each wall of the box, from inside and from outside.
+"""Random pushes: smooth movements against each wall of the box, from inside and from outside.
 
-Their outcomes show what a single push can do: contexts are drawn from them, and searches for demonstrations start at
-the one that comes closest.
+Where they touch a wall, how they are aimed, how far they go, when they begin and how fast they are is random. Their
+outcomes show what a single push can do: contexts are drawn from them, and searches for demonstrations start at those
+that come closest.
 """
 
 from dataclasses import dataclass
@@ -18,20 +19,16 @@ WAYS = 8
 """Ways of pushing: against walls 0 to 3 from inside, then from outside."""
 NORMALS = np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
 """[4, 2]: outward normals of the walls, as they are numbered in the scene."""
-_LIBRARY = 2400
-"""Pushes that searches can start from."""
+_LIBRARY = 1200
+"""Pushes that are tried out for searches to start from, beside their mirror images."""
 FARTHEST, NEAREST = 0.125, 0.025
 """Corner distances between which an outcome can be a context."""
-AWAY = 0.02
-"""Least distance that a context moves the box away from the robot; to the side it moves it less than away."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pushes:
     """n pushes and what became of them."""
 
-    ways: np.ndarray
-    """[n]: number of the way."""
     weights: np.ndarray
     """[n, D]: of the ProMP."""
     outcomes: np.ndarray
@@ -56,13 +53,23 @@ def draw(rng: np.random.Generator, ways: np.ndarray) -> np.ndarray:
     heading = np.arctan2(normal[:, 1], normal[:, 0]) + np.where(within, 0.0, np.pi) + rng.normal(0, 0.4, n)
     bend = rng.normal(0, 0.7, n)
     length = gap + rng.uniform(0.03, 0.17, n)
-    progress = np.linspace(0, 1, PROMP.bases)
-    progress = 3 * progress**2 - 2 * progress**3
-    middle = (progress[1:] + progress[:-1]) / 2
+    progress = _progress(rng, n)
+    middle = (progress[:, 1:] + progress[:, :-1]) / 2
     angles = heading[:, None] + bend[:, None] * (middle - 0.5)
     steps = (length[:, None] * np.diff(progress))[..., None] * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     points = start[:, None] + np.concatenate([np.zeros((n, 1, 2)), np.cumsum(steps, axis=1)], axis=1)
     return points.reshape(n, -1) / PROMP.scale
+
+
+def _progress(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Shares [count, basis] of their ways that random movements have gone, from 0 to 1.
+
+    Each begins and ends at a time of its own, so that some are slow and some fast, and is fastest early or late.
+    """
+    begin, end, late = rng.uniform(0.0, 0.2, count), rng.uniform(0.7, 1.0, count), rng.uniform(0.7, 1.4, count)
+    time = (np.linspace(0, 1, PROMP.bases) - begin[:, None]) / (end - begin)[:, None]
+    time = np.clip(time, 0.0, 1.0) ** late[:, None]
+    return 3 * time**2 - 2 * time**3
 
 
 def paths(weights: np.ndarray) -> np.ndarray:
@@ -74,18 +81,23 @@ def try_out(rng: np.random.Generator, count: int) -> Pushes:
     """Random pushes, all ways equally often, carried out in simulation."""
     ways = np.arange(count) % WAYS
     weights = draw(rng, ways)
-    return Pushes(ways, weights, simulation.outcomes(paths(weights)) - geometry.goal(np.zeros(3)))
+    return Pushes(weights, simulation.outcomes(paths(weights)) - geometry.goal(np.zeros(3)))
 
 
 @cache
 def library() -> Pushes:
-    """The pushes that searches start from, always the same; they take about a minute."""
-    return try_out(np.random.default_rng(2024), _LIBRARY)
+    """The pushes that searches start from, always the same; they take about a minute.
+
+    Each is there four times: as it was tried out, and mirrored, with the outcome that its mirror image would have.
+    """
+    tried = try_out(np.random.default_rng(2024), _LIBRARY)
+    weights, outcomes = geometry.mirrored(tried.weights, tried.outcomes)
+    return Pushes(weights.reshape(-1, PROMP.weights), outcomes.reshape(-1, 3))
 
 
 def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Contexts [count, 3] that one push away from the robot can reach, in turn from the four sign combinations of dy
-    and rotation.
+    """Contexts [count, 3] that one push can reach, in any direction, in turn from the four sign combinations of dy and
+    rotation.
 
     Displacement and rotation are correlated in what pushes do; the turns balance it, as in the paper.
     """
@@ -94,7 +106,6 @@ def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
     while min(map(len, found)) < lacking:
         outcomes = try_out(rng, 64).outcomes
         distance = geometry.initial_distance(outcomes)
-        forwards = (outcomes[:, 0] > AWAY) & (outcomes[:, 0] > np.abs(outcomes[:, 1]))
-        for outcome in outcomes[(distance > NEAREST) & (distance < FARTHEST) & forwards]:
+        for outcome in outcomes[(distance > NEAREST) & (distance < FARTHEST)]:
             found[geometry.sign_combination(outcome)].append(outcome)
     return np.array([found[i % 4][i // 4] for i in range(count)]).reshape(count, 3)

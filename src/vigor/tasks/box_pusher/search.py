@@ -1,38 +1,28 @@
 """Demonstrations by search in simulation: from inside and outside, against different walls, at different places.
 
-Each search begins at a random push whose outcome is near the context. First the end of the plan is corrected by what
-the box lacks; where that does not suffice, CMA-ES improves all weights. Of what succeeds the short and smooth plans are
-kept: what a person would do.
+Each search begins at a random push whose outcome is near the context, and improves all of its weights by CMA-ES until
+the box ends at the goal. A search knows outcomes alone: not the goal's frame, and no other demonstration.
 """
 
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics.install import missing
+from vigor.basics import evolution
 from vigor.tasks.box_pusher import geometry, pushes, simulation
 from vigor.tasks.box_pusher.control import PROMP
 
-try:
-    from cmaes import CMA
-except ImportError:
-    raise missing("the search for pushes needs cmaes", "sim") from None
-
-NEAR, BEGINNINGS = 0.06, 260
-"""Corner distance up to which the outcome of a push is near a context, and how many such pushes are looked at."""
-CORRECTIONS = 5
-"""Times that a push is carried out and its end corrected, before CMA-ES takes over where that was not enough."""
-SEARCHES, TOGETHER = 24, 12
-"""Searches by CMA-ES for a context at most, and at a time."""
-POPULATION, SIGMA = 12, 0.006
-"""Plans of a generation, and how far they stray at first, in metres."""
-GENERATIONS = 6
+NEAR = 0.06
+"""Corner distance up to which the outcome of a push is near a context."""
+SEARCHES, TOGETHER = 16, 8
+"""Searches for a context at most, and at a time."""
+SIGMA = 0.006
+"""How far plans stray at first, in metres."""
+GENERATIONS = 5
 """After which a search is given up."""
 ENOUGH, KEPT = 0.005, 0.01
 """Corner distance at which a search is content, and up to which a plan is a demonstration; success needs .015."""
 SMOOTHNESS = 0.01
 """Metres of error that a plan is worth whose weights have second differences of 1."""
-EFFORT = 3.0
-"""Metres by which a plan may be longer for a metre less of effort."""
 ROOM = 0.008
 """Free space that the rod should have around it at the start."""
 APART = 0.03
@@ -44,70 +34,38 @@ STEPS = 100
 def generate(rng: np.random.Generator, context: np.ndarray, count: int) -> list[np.ndarray]:
     """Recordings [T, 2] of at most `count` different plans that push the box to a context [3]."""
     context = np.asarray(context, float)
-    weights, errors = steer(context, beginnings(context))
-    chosen = choose(weights, errors, count)
-    unfinished = np.argsort(errors)
-    unfinished = unfinished[(errors[unfinished] > KEPT) & (errors[unfinished] < NEAR)]
-    for first in range(0, min(len(unfinished), SEARCHES), TOGETHER):
+    begin, weights, errors = beginnings(context), np.zeros((0, PROMP.weights)), np.zeros(0)
+    chosen = np.zeros(0, int)
+    for first in range(0, min(len(begin), SEARCHES), TOGETHER):
+        found, away = search(rng, context, begin[first : first + TOGETHER])
+        weights, errors = np.concatenate([weights, found]), np.concatenate([errors, away])
+        chosen = choose(weights, errors, count)
         if len(chosen) == count:
             break
-        some = unfinished[first : first + TOGETHER]
-        weights[some], errors[some] = search(rng, context, weights[some])
-        chosen = choose(weights, errors, count)
     return list(np.asarray(PROMP.rollout(jnp.asarray(weights[chosen]), STEPS)))
 
 
 def beginnings(context: np.ndarray) -> np.ndarray:
-    """Weights [n, D] of pushes whose outcomes are near a context [3], nearest first."""
+    """Weights [n, D] of different pushes whose outcomes are near a context [3]: in turn from inside and from outside,
+    the nearest first."""
     known = pushes.library()
     away = geometry.corner_distance(geometry.goal(known.outcomes), geometry.goal(context))
-    near = np.argsort(away)[:BEGINNINGS]
-    return known.weights[near[away[near] < NEAR]]
+    order = np.argsort(away, kind="stable")
+    near = known.weights[order[away[order] < NEAR]]
+    paths = pushes.paths(near)
+    return near[_in_turn(paths, _different(paths))]
 
 
-def steer(context: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Better weights [n, D] for a context [3] and their corner distances [n].
-
-    A push that ends with the box beside its goal ends with the rod beside where it should: what would move the box to
-    its goal moves the end of the plan, and less and less what comes before.
-    """
-    weights, share = weights.copy(), np.linspace(0.0, 1.0, PROMP.bases)[:, None]
-    best, errors = weights.copy(), np.full(len(weights), np.inf)
-    for _ in range(CORRECTIONS if len(weights) else 0):
-        outcomes = simulation.outcomes(pushes.paths(weights)) - geometry.goal(np.zeros(3))
-        now = geometry.corner_distance(geometry.goal(outcomes), geometry.goal(context))
-        better = now < errors
-        best[better], errors[better] = weights[better], now[better]
-        points = weights.reshape(len(weights), PROMP.bases, 2) * PROMP.scale
-        x, y = np.moveaxis(points - outcomes[:, None, :2], -1, 0)
-        turn = (context[2] - outcomes[:, 2])[:, None]
-        moved = np.stack([np.cos(turn) * x - np.sin(turn) * y, np.sin(turn) * x + np.cos(turn) * y], axis=-1)
-        points = points + share * (moved + context[:2] - points)
-        # A plan that is good enough stays as it is.
-        weights = np.where(errors[:, None] > ENOUGH, points.reshape(weights.shape) / PROMP.scale, weights)
-    return best, errors
-
-
-def search(rng: np.random.Generator, context: np.ndarray, begin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def search(rng: np.random.Generator, context: np.ndarray, begin: np.ndarray) -> evolution.Found:
     """Weights [n, D] of plans for a context [3] and their corner distances [n], from weights [n, D] to begin at."""
-    searches = [
-        CMA(mean, SIGMA / PROMP.scale, population_size=POPULATION, seed=int(rng.integers(2**31))) for mean in begin
-    ]
-    best, best_costs, best_errors = begin.copy(), np.full(len(begin), np.inf), np.full(len(begin), np.inf)
-    for _ in range(GENERATIONS):
-        active = np.flatnonzero(best_errors > ENOUGH)
-        if not len(active):
-            break
-        weights = np.array([[searches[i].ask() for _ in range(POPULATION)] for i in active])
-        flat = weights.reshape(-1, PROMP.weights)
-        errors = simulation.distances(pushes.paths(flat), np.broadcast_to(context, (len(flat), 3)))
-        costs, errors = (part.reshape(weights.shape[:2]) for part in (errors + effort(flat), errors))
-        for i, own, own_costs, own_errors in zip(active, weights, costs, errors, strict=True):
-            searches[i].tell(list(zip(own, own_costs, strict=True)))
-            k = int(np.argmin(own_costs))
-            if own_costs[k] < best_costs[i]:
-                best[i], best_costs[i], best_errors[i] = own[k], own_costs[k], own_errors[k]
-    return best, best_errors
+
+    def judge(weights: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        errors = simulation.distances(pushes.paths(weights), np.broadcast_to(context, (len(weights), 3)))
+        return errors + effort(weights), errors
+
+    seeds = [int(rng.integers(2**31)) for _ in begin]
+    deviations = np.full(PROMP.weights, SIGMA / PROMP.scale)
+    return evolution.search(seeds, begin, deviations, judge, ENOUGH, GENERATIONS)
 
 
 def effort(weights: np.ndarray) -> np.ndarray:
@@ -119,19 +77,17 @@ def effort(weights: np.ndarray) -> np.ndarray:
 
 
 def choose(weights: np.ndarray, errors: np.ndarray, count: int) -> np.ndarray:
-    """Indices of at most `count` different plans that succeed, in turn from inside and from outside.
-
-    Short and smooth plans come first.
-    """
+    """Indices of at most `count` different plans that succeed, the first in turn from inside and from outside."""
     good = np.flatnonzero(errors <= KEPT)
     paths = pushes.paths(weights[good])
-    length = np.sum(np.linalg.norm(np.diff(paths, axis=1), axis=-1), axis=1)
-    order = np.argsort(length + EFFORT * effort(weights[good]))
-    good, paths = good[order], paths[order]
-    chosen = _different(paths)
+    return good[_in_turn(paths, _different(paths))[:count]]
+
+
+def _in_turn(paths: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Chosen indices of paths [n, T, 2], in turn of those that begin inside and outside the box."""
     within = geometry.inside(paths[chosen, 0])
     place = np.where(within, np.cumsum(within), np.cumsum(~within))
-    return good[chosen][np.argsort(place, kind="stable")][:count]
+    return chosen[np.argsort(place, kind="stable")]
 
 
 def _different(paths: np.ndarray) -> np.ndarray:

@@ -3,7 +3,16 @@
 from typing import Any
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
-    ("default", "vigor"): {"samples": 30, "layers": 2, "width": 32, "kernel": 7, "learning_rate": 5e-4},
+    ("default", "vigor"): {
+        "iterations": 10,
+        "components": 6,
+        "room": 0.2,
+        "samples": 30,
+        "layers": 2,
+        "width": 32,
+        "kernel": 7,
+        "learning_rate": 5e-4,
+    },
     ("paper", "vigor"): {"layers": 4, "width": 128},
     ("default", "em-drex"): {"layers": 4, "width": 64, "kernel": 7},
     ("paper", "em-drex"): {

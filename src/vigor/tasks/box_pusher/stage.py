@@ -1,12 +1,15 @@
 """The box pusher on its stage, in live physics: the rod is dragged, and what it touches moves."""
 
+from collections.abc import Sequence
+
 import jax
 import numpy as np
 
 from vigor.basics.engine import mujoco
 from vigor.motion import panda
+from vigor.motion.trajectories import resample
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
-from vigor.tasks.stage import Block, Body, Mark, Picture, View, on_plane
+from vigor.tasks.stage import Block, Body, Layout, Mark, Missing, Picture, Surface, View, on_plane
 from vigor.tasks.task import Task
 
 SPEED = 0.25
@@ -36,10 +39,61 @@ def _box() -> tuple[Block, ...]:
 BOX = _box()
 
 
-class Pusher:
-    """A Panda with a rod, pushing a box. Until a recording starts, dragging only places the rod."""
+class Goal:
+    """The goal of the box, and a knob that turns it."""
 
-    grips = (-2,)
+    instruction = (
+        "Drag the orange ball so that the rod pushes the box onto the green goal. The rod's foot sets it down."
+    )
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        return self._task.sample_contexts(rng, 1)[0]
+
+    def marks(self, context: np.ndarray) -> tuple[Mark, ...]:
+        x, y, angle = geometry.goal(context)
+        out = geometry.SIZE[0] / 2 + KNOB
+        knob = np.array([x + out * np.cos(angle), y + out * np.sin(angle), 0.0])
+        return Mark("goal", np.array([x, y, 0.0]), size=geometry.SIZE, angle=float(angle)), Mark("turn", knob)
+
+    def dragged(self, context: np.ndarray, mark: int, aim: np.ndarray) -> np.ndarray:
+        centre, angle = geometry.goal(context)[:2], context[2]
+        if mark == 0:
+            centre = aim[:2]
+        elif np.any(aim[:2] != centre):
+            angle = np.arctan2(*(aim[:2] - centre)[::-1])
+        most = (FARTHEST, FARTHEST, TURN)
+        return np.clip(np.array([*(centre - geometry.START), angle]), np.negative(most), most)
+
+    def turned(self, context: np.ndarray, mark: int, rotation: np.ndarray) -> np.ndarray:
+        return context
+
+    def reached(self, context: np.ndarray, seen: Sequence[Picture]) -> tuple[bool, ...]:
+        there = self.missing(context, seen) is None
+        return there, there
+
+    def missing(self, context: np.ndarray, seen: Sequence[Picture]) -> Missing | None:
+        box, goal = seen[-1].bodies[0].pose, geometry.goal(context)
+        away = float(geometry.corner_distance(box, goal))
+        if away <= self._task.judge.success_distance:
+            return None
+        degrees = abs(np.rad2deg((box[2] - goal[2] + np.pi) % (2 * np.pi) - np.pi))
+        far = 100 * float(np.linalg.norm(box[:2] - goal[:2]))
+        return Missing(
+            f"{far:.1f} cm and {degrees:.0f} degrees off the goal", np.array([(*box[:2], 0), (*goal[:2], 0)])
+        )
+
+
+class Pusher:
+    """A Panda with a rod, pushing a box. Until a recording starts, dragging the rod's foot sets it down elsewhere."""
+
+    grips = (-1, -2)
+    placing = (-1,)
+    surfaces: Sequence[Surface] = ()
+    turns = busy = False
+    gripper: float | None = None
     view = View(
         camera=(1.3, 0.35, 0.8),
         look_at=(0.45, 0.0, 0.05),
@@ -54,20 +108,20 @@ class Pusher:
         tool_links=2,
     )
 
-    instruction = "Drag the orange ball so that the rod pushes the box onto the green goal."
-
     def __init__(self, task: Task) -> None:
         self.task = task
+        self.layout: Layout = Goal(task)
         self._model = scene.model("capsules")
         self._data = mujoco.MjData(self._model)
         self._points = jax.jit(panda.chain(panda.FLANGE + control.ROD_LENGTH))
         self._start = np.array(START)
         self.reset()
 
-    @property
-    def pose(self) -> np.ndarray:
-        """[2]: point that the rod is asked to be at, as plans say it."""
-        return self._target
+    def turn(self, rotation: np.ndarray) -> None:
+        """Nothing: the rod stays upright."""
+
+    def grasp(self, opening: float) -> None:
+        """Nothing: the rod has no fingers."""
 
     def reset(self) -> None:
         self._place(self._start)
@@ -101,41 +155,22 @@ class Pusher:
         return on_plane(eye, through, control.HEIGHT + HELD)
 
     def picture(self) -> Picture:
-        return self._picture(self._data.qpos)
+        return self._picture(self._data.qpos, self._target)
 
-    def _picture(self, places: np.ndarray) -> Picture:
-        """The scene at MuJoCo's positions [14]: the arm's joints, then the free joint of the box."""
+    def _picture(self, places: np.ndarray, asked: np.ndarray) -> Picture:
+        """The scene at MuJoCo's positions [14], the arm's joints, then the free joint of the box.
+
+        asked: [2], point that the rod is asked to be at, as plans say it.
+        """
         *links, flange, tip = np.asarray(self._points(places[:7]), np.float64)
         grip = tip + (flange - tip) * HELD / np.linalg.norm(flange - tip)
         body = Body(BOX, simulation.box_poses(places[7:14]))
-        return Picture(np.array([*links, flange, grip, tip]), (body,))
+        return Picture(np.array([*links, flange, grip, tip]), asked, (body,))
 
     def frames(self, trajectory: np.ndarray) -> tuple[list[Picture], float]:
         states = simulation.roll_out(trajectory[None]).states[0, ::2]
-        return [self._picture(state[1:15]) for state in states], simulation.RATE / 2
+        asked = resample(trajectory, len(states))
+        return [self._picture(state[1:15], at) for state, at in zip(states, asked, strict=True)], simulation.RATE / 2
 
     def lift(self, trajectory: np.ndarray) -> np.ndarray:
         return np.pad(trajectory, ((0, 0), (0, 1)), constant_values=control.HEIGHT)
-
-    def marks(self, context: np.ndarray) -> tuple[Mark, ...]:
-        x, y, angle = geometry.goal(context)
-        out = geometry.SIZE[0] / 2 + KNOB
-        knob = np.array([x + out * np.cos(angle), y + out * np.sin(angle), 0.0])
-        return Mark("goal", np.array([x, y, 0.0]), size=geometry.SIZE, angle=float(angle)), Mark("turn", knob)
-
-    def dragged(self, context: np.ndarray, mark: int, aim: np.ndarray) -> np.ndarray:
-        centre, angle = geometry.goal(context)[:2], context[2]
-        if mark == 0:
-            centre = aim[:2]
-        elif np.any(aim[:2] != centre):
-            angle = np.arctan2(*(aim[:2] - centre)[::-1])
-        most = (FARTHEST, FARTHEST, TURN)
-        return np.clip(np.array([*(centre - geometry.START), angle]), np.negative(most), most)
-
-    def reached(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> tuple[bool, ...]:
-        there = not self.missing(context, path, picture)
-        return there, there
-
-    def missing(self, context: np.ndarray, path: np.ndarray, picture: Picture) -> str:
-        away = float(geometry.corner_distance(picture.bodies[0].pose, geometry.goal(context)))
-        return "" if away <= self.task.judge.success_distance else f"{100 * away:.1f} cm from the goal"

@@ -12,8 +12,10 @@ from vigor.motion import panda
 from vigor.motion.descriptors import mean_squared_acceleration, mean_squared_velocity
 from vigor.motion.panda import PANDA
 from vigor.motion.promp import ProMP
+from vigor.tasks import arms
+from vigor.tasks.arms import DraggedArm
 from vigor.tasks.reachers import generation, reaching
-from vigor.tasks.reachers.stage import DraggedArm
+from vigor.tasks.reachers.stage import INSTRUCTION, reacher
 from vigor.tasks.stage import View
 from vigor.tasks.task import Arm, Display, Judge, Region, Source, Task
 
@@ -70,7 +72,8 @@ def load_stage(task: Task) -> DraggedArm:
         low=(-0.9, -0.9, 0.0),
         high=(0.9, 0.9, 1.2),
     )
-    return DraggedArm(task, view, PANDA.position[: task.promp.dimensions], min(PANDA.velocity))
+    skin = arms.skin_of(PANDA, task.arm.joints, arms.capsules(PANDA))
+    return reacher(task, view, PANDA.position[: task.promp.dimensions], min(PANDA.velocity), skin)
 
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
@@ -113,7 +116,7 @@ TASK = Task(
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS), distinct=1.0),
-    display=Display(regions=regions, film=film, stage=load_stage),
+    display=Display(unit="m", regions=regions, film=film, instruction=INSTRUCTION, stage=load_stage),
     source=Source(
         generate=generation.reacher(
             panda.chain(), REST, PANDA.position[:6], postures, FIRST, SECOND, RADIUS, wander=0.3, floor=0.1

@@ -7,8 +7,9 @@ import numpy as np
 from vigor.motion.descriptors import squared_acceleration, squared_velocity
 from vigor.motion.kinematics import PlanarChain
 from vigor.motion.promp import ProMP
+from vigor.tasks.arms import DraggedArm
 from vigor.tasks.reachers import generation, reaching
-from vigor.tasks.reachers.stage import DraggedArm
+from vigor.tasks.reachers.stage import INSTRUCTION, reacher
 from vigor.tasks.stage import View
 from vigor.tasks.task import Display, Judge, Region, Source, Task
 
@@ -53,7 +54,7 @@ def load_stage(task: Task) -> DraggedArm:
         low=(-6.0, -6.0, 0.0),
         high=(6.0, 6.0, 0.0),
     )
-    return DraggedArm(task, view, LIMITS, speed=6.0)
+    return reacher(task, view, LIMITS, speed=6.0)
 
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
@@ -79,7 +80,7 @@ TASK = Task(
     other_descriptors=reaching.ablations(FIRST, SECOND),
     reached=reaching.reached(FIRST, SECOND, RADIUS),
     judge=Judge(distance=lambda motion: reaching.distance_to_boundaries(motion, FIRST, SECOND, RADIUS), distinct=1.0),
-    display=Display(regions=regions, stage=load_stage),
+    display=Display(regions=regions, instruction=INSTRUCTION, stage=load_stage),
     source=Source(generate=generation.reacher(LINKS, (0.0,) * 5, LIMITS, postures, FIRST, SECOND, RADIUS, wander=0.15)),
     settings=SETTINGS,
 )

@@ -69,8 +69,9 @@ def _errors(scene: Scene, promp: ProMP, movements: np.ndarray) -> np.ndarray:
     """Distance [n] of the tool, in fits of movements [n, T, dimensions], from where it was."""
     weights = promp.fit(movements).reshape(len(movements), promp.bases, promp.dimensions)
     with jax.enable_x64(True):
-        basis = np.asarray(promp.basis(jnp.linspace(0.0, 1.0, movements.shape[1])))
-    fitted = basis @ weights + (0.0 if promp.start is None else np.array(promp.start))
+        phase = jnp.linspace(0.0, 1.0, movements.shape[1])
+        basis, offset = np.asarray(promp.basis(phase)), np.asarray(promp.offset(phase))
+    fitted = basis @ weights + offset
     places = [_tool(scene, part[..., : len(scene.robot.joints)].astype(np.float32)) for part in (fitted, movements)]
     return np.sqrt(np.mean(np.sum((np.asarray(places[0]) - np.asarray(places[1])) ** 2, axis=-1), axis=-1))
 

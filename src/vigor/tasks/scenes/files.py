@@ -13,6 +13,7 @@ from typing import Any
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.serialisation import from_json, to_json
+from vigor.motion.catalogue import find
 from vigor.motion.robots import Robot
 from vigor.motion.screws import Vector
 from vigor.tasks.scenes.scene import Criterion, Pose, Scene, SceneObject
@@ -21,6 +22,8 @@ from vigor.tasks.task import Gripper
 FORMAT, VERSION = "vigor-scene", 1
 LARGEST = 2**20
 """Most bytes of a file that a person has written."""
+ENDINGS = (".urdf", ".xml", ".mjcf")
+"""Endings of files of robots."""
 SENTENCE = re.compile(
     r"(?P<when>pass|end) within (?P<within>[\d.]+) ?(?P<unit>mm|cm|m)( and (?P<degrees>[\d.]+) degrees?)? of "
     r"(?P<object>.+)"
@@ -34,7 +37,7 @@ class _Object:
 
 
 @dataclass(frozen=True)
-class _Written:
+class Written:
     """A scene as a person writes it."""
 
     robot: str
@@ -56,7 +59,7 @@ class _Written:
 def read(path: Path) -> Scene:
     """The scene of a file, written by a person or kept by a run; every mistake is one sentence with the file's name."""
     try:
-        return _kept(path) if path.suffix == ".json" else _written(path)
+        return from_values(files.read_json(path)) if path.suffix == ".json" else _written(path)
     except UserError as error:
         said = str(error)
         raise UserError(said if said.startswith(str(path)) else f"{path}: {said}") from None
@@ -68,7 +71,7 @@ def _written(path: Path) -> Scene:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"it is not a readable TOML file: {error}") from None
-    words = from_json(_Written, values)
+    words = from_json(Written, values)
     return Scene(
         name=path.stem,
         robot=_robot(path, words),
@@ -80,10 +83,10 @@ def _written(path: Path) -> Scene:
     )
 
 
-def _robot(path: Path, words: _Written) -> Robot:
+def _robot(path: Path, words: Written) -> Robot:
     """The robot by its name, or by its path from where the scene lies."""
-    file = Path(words.robot).suffix.lower() in (".urdf", ".xml", ".mjcf")
-    return Robot.load(
+    file = Path(words.robot).suffix.lower() in ENDINGS
+    robot = Robot.load(
         path.parent / words.robot if file else words.robot,
         words.base,
         words.tool,
@@ -92,6 +95,32 @@ def _robot(path: Path, words: _Written) -> Robot:
         acceleration=words.acceleration,
         capsules=words.collisions,
     )
+    for said in robot.unread:  # Plans would not know of such a link, and nobody would notice.
+        raise UserError(f"there is no {said}; put it there, or write collisions = false")
+    return robot
+
+
+def robot_file(path: Path, name: str) -> Path:
+    """The file of a scene's robot, by its name if the scene itself does not say it."""
+    return next(iter(beside(path)), None) or find(_said(path) or name).path
+
+
+def beside(path: Path) -> list[Path]:
+    """Files that a scene's file refers to: that of its robot, if it is named by its path from where the scene lies."""
+    said = _said(path)
+    return [path.parent / said] if Path(said).suffix.lower() in ENDINGS else []
+
+
+def _said(path: Path) -> str:
+    """The robot as a scene's file names it; empty if it does not."""
+    if path.suffix != ".toml" or not path.is_file():
+        return ""
+    try:
+        files.check_plain(path, LARGEST)
+        said = tomllib.loads(path.read_text(encoding="utf-8")).get("robot", "")
+    except (OSError, ValueError, RecursionError, UserError):  # Whoever reads it says what is wrong.
+        return ""
+    return said if isinstance(said, str) else ""
 
 
 def _start(value: Any) -> tuple[float, ...] | None:
@@ -118,13 +147,13 @@ def _criterion(text: str) -> Criterion:
     return Criterion("pass" if match["when"] == "pass" else "end", match["object"], within, degrees)
 
 
-def _kept(path: Path) -> Scene:
-    read = files.read_json(path)
-    if not isinstance(read, dict) or read.pop("format", None) != FORMAT:
+def from_values(values: Any) -> Scene:
+    """A scene of what `as_json` made of it."""
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise UserError("it holds no scene")
-    if (version := read.pop("version", None)) != VERSION:
+    if (version := values.get("version")) != VERSION:
         raise UserError(f"it has version {version!s:.20}; this program reads version {VERSION}")
-    return from_json(Scene, read)
+    return from_json(Scene, {name: value for name, value in values.items() if name not in ("format", "version")})
 
 
 def as_json(scene: Scene) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""Data in and plans out, as a user has them: python benchmarks/data.py [SKILL ...] --out docs/results/data.json.
+
+Recordings are laid out as LeRobot and ROS write them, and imported in a process of their own; a plan goes out as a data
+set and as a bag, and is read again; the first plan of every skill is made in a new process, with an empty cache of
+compiled programs and with a full one. Times are of the whole command, with the load of the machine before it.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests")]
+
+import recorded  # noqa: E402
+from planned import planar  # noqa: E402
+from vigor.demonstrations.formats import lerobot, rosbag  # noqa: E402
+from vigor.demonstrations.formats.episodes import Reading  # noqa: E402
+from vigor.planning import skill_files  # noqa: E402
+
+POINT = f"{ROOT / 'tests' / 'recorded.py'}:POINTED"
+EPISODES, STEPS, RATE = 200, 300, 30
+
+
+def command(*words: str, cache: Path | None = None) -> dict[str, float]:
+    """Seconds of a command in a new process, and of its cores."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | ({"XDG_CACHE_HOME": str(cache)} if cache else {})
+    load, before, begun = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "vigor", *words], env=environment, capture_output=True, text=True)
+    seconds, after = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode in (0, 3), done.stderr
+    computed = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": round(seconds, 2), "cpu_s": round(computed, 2), "load": round(load, 2)}
+
+
+def imported(folder: Path, version: str) -> dict[str, Any]:
+    """Import of a data set."""
+    recorded.lerobot(folder / version, version, EPISODES, steps=STEPS, fps=RATE)
+    words = ("demos", "import", POINT, str(folder / version), "--out", str(folder / f"{version} imported"))
+    return {"format": f"LeRobot {version}", "episodes": EPISODES, "steps": STEPS} | command(*words)
+
+
+def returned(folder: Path) -> list[dict[str, Any]]:
+    """Largest difference between a plan's trajectory and what is read from its data set, and from its bag."""
+    trajectory = planar()[0].solutions[0].trajectory(RATE)
+    rows = []
+    for kind, read in (("lerobot", lerobot.read), ("mcap", rosbag.read)):
+        trajectory.save(folder / kind, kind)
+        found = read(folder / kind, Reading(pause=0.0))
+        order = [[name.removesuffix(".pos") for name in found.columns].index(name) for name in trajectory.joints]
+        far = float(np.max(np.abs(found.episodes[0].values[:, order] - trajectory.positions)))
+        rows.append({"format": kind, "samples": len(trajectory.times), "difference": far})
+    return rows
+
+
+def bagged(folder: Path, storage: str) -> dict[str, Any]:
+    """States of a bag of two topics with shuffled joints and a clock that jumps, and how many are read."""
+    rng = np.random.default_rng(0)
+    times, states = np.arange(2000) / 50, np.cumsum(rng.normal(0, 0.01, (2000, 3)), axis=0)
+    sent = times + 10_000.0 + 3600.0 * (times > 10) - 7000.0 * (times > 25)
+    topics = [("/arm", ("x", "y"), times, states[:, :2]), ("/hand", ("claw",), times, states[:, 2:])]
+    recorded.bag(folder / f"{storage} bag", topics, storage=storage, sent=sent)
+    found = rosbag.read(folder / f"{storage} bag", Reading(pause=0.0))
+    values = found.episodes[0].values[:, [found.columns.index(name) for name in ("x", "y", "claw")]]
+    same = len(values) == len(states) and bool(np.allclose(values, states, atol=1e-9))
+    jumps = sum("jumps 2 times" in note for note in found.notes)
+    return {"format": storage, "states": len(states), "read": len(values), "same": same, "clocks said to jump": jumps}
+
+
+def planned(folder: Path, path: Path) -> list[dict[str, Any]]:
+    """First plans of a skill."""
+    skill = skill_files.load(path)
+    context = [f"{number:.6f}" for number in skill.contexts[0] + 1e-3]
+    rows = []
+    for cache in ("empty", "full"):
+        words = ("plan", str(path), "--context", *context, "--out", str(folder / f"{path.stem} {cache}.json"))
+        told = command(*words, cache=folder / path.stem)
+        rows.append({"skill": skill.card.task, "MB": round(path.stat().st_size / 1e6, 2), "cache": cache} | told)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("skills", type=Path, nargs="*")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "results" / "data.json")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        figures = {
+            "imported": [imported(folder, version) for version in ("v3.0", "v2.1")],
+            "returned": returned(folder),
+            "bags": [bagged(folder, storage) for storage in ("mcap", "sqlite3")],
+            "first plans": [row for path in asked.skills for row in planned(folder, path)],
+        }
+    print(json.dumps(figures, indent=1))
+    asked.out.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

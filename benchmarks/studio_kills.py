@@ -1,0 +1,151 @@
+"""Kills of a studio while it records, saves and learns: is anything lost that the page had called saved?
+
+Run it with:  python benchmarks/studio_kills.py --tries 20 [--out docs/results/studio_kills.json]
+
+A process has a studio's session, without a page, drags the planar arm through both targets and saves, again and again;
+it says when a save has returned. It is killed (SIGKILL) at a random moment of what is tried: while a movement is being
+recorded, while demonstrations are saved one after the other, or while a run learns from them. Then a new session opens
+the folder: all that was said to be saved must be there, whole, and a run must come to its end.
+"""
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from vigor.demonstrations import dataset
+from vigor.studio.session import Session
+from vigor.studio.shared import Held
+from vigor.tasks import load_task
+from vigor.tasks.stage import load_stage
+
+TASK = f"{Path(__file__).resolve().parents[1] / 'tests' / 'fast_tasks.py'}:PLANAR"
+EYE = np.array([0.0, 0.0, 10.0])
+TARGETS = ((0.5, 2.5, 0.0), (0.5, -2.5, 0.0))
+KINDS = ("recording", "saving", "learning")
+LATEST = {"recording": 1.0, "saving": 2.0, "learning": 20.0}
+"""Seconds after which the kill comes at the latest."""
+
+
+def work(kind: str, folder: Path) -> None:
+    """Use a session as a page does, until somebody ends it."""
+    session = Session(load_stage(load_task(TASK)), folder)
+    session.shared.context = np.array([*TARGETS[0][:2], *TARGETS[1][:2]])
+    now, saved = 0.0, 0
+    session.tick(now)
+    while True:
+        now = record(session, now, 0.0)
+        session.recording.save()
+        saved += 1
+        say("saved", saved)
+        if saved == 3 and kind == "recording":
+            say("begin", saved)
+            record(session, now, 0.05)
+        if saved == 3 and kind == "learning":
+            session.learn("recorded", 10)
+            say("begin", saved)
+            while True:
+                session.watch()
+                time.sleep(0.1)
+        if saved == 1 and kind == "saving":
+            say("begin", saved)
+
+
+def record(session: Session, now: float, pause: float) -> float:
+    """Drag the end effector through both targets, a step of 0.02 s after the other; the time after it."""
+    robot, held = session.shared.robot, Held("grip", session.shared.stage.grips[-1])
+    place = robot.picture.points[held.number]
+    session.drag(0, "start", (EYE, place, place), held)
+    for target in map(np.array, TARGETS):
+        for share in np.linspace(0, 1, 60):
+            now += 0.02
+            session.drag(0, "update", (EYE, place, place + share * (target - place)), held)
+            session.tick(now)
+            time.sleep(pause)
+        place = target
+    for _ in range(40):
+        now += 0.02
+        session.tick(now)
+    session.drag(0, "end", (EYE, place, place), held)
+    return now
+
+
+def say(word: str, number: int) -> None:
+    print(word, number, flush=True)
+
+
+def killed(kind: str, folder: Path, rng: random.Random) -> str:
+    """Kill a session, and say what was lost; nothing if all is there."""
+    command = [sys.executable, __file__, "--work", kind, str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = ""
+    while not line.startswith("begin"):
+        if not (line := process.stdout.readline()):
+            return "it did not begin"
+    time.sleep(rng.uniform(0.0, LATEST[kind]))
+    process.send_signal(signal.SIGKILL)
+    rest = process.stdout.read()
+    process.wait()
+    said = max([int(part.split()[1]) for part in (line, *rest.splitlines())])
+    if process.returncode != -signal.SIGKILL:
+        return "it ended by itself"
+    return lost(kind, folder, said)
+
+
+def lost(kind: str, folder: Path, said: int) -> str:
+    """What is missing in a folder in which so many demonstrations were said to be saved; nothing if all is there."""
+    task = load_task(TASK)
+    kept = dataset.load(folder / "demonstrations", task)
+    if len(kept.weights) < said:
+        return f"{len(kept.weights)} demonstrations of {said}"
+    if not np.all(task.succeeds(task.distances(dataset.trajectories(task, kept), kept.contexts[kept.context_of]))):
+        return "a demonstration does not solve its context"
+    if kind != "learning":
+        return ""
+    session = Session(load_stage(task), folder)
+    due = time.monotonic() + 240
+    while time.monotonic() < due:
+        progress = session.learning.trainer.progress()
+        if progress is not None and progress.finished:
+            break
+        time.sleep(0.2)
+    session.close()
+    return "" if progress is not None and progress.finished else f"the run: {progress}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tries", type=int, default=20, help="kills of each kind")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="file for the counts, a .json, added to what it holds")
+    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        work(given.work[0], Path(given.work[1]))
+    rng = random.Random(given.seed)
+    counts = json.loads(given.out.read_text()) if given.out and given.out.exists() else {}
+    for kind in given.kinds:
+        kept = 0
+        for number in range(given.tries):
+            with tempfile.TemporaryDirectory() as folder:
+                problem = killed(kind, Path(folder), rng)
+            kept += not problem
+            if problem:
+                print(f"{kind} {number}: lost {problem}", flush=True)
+        counts[kind] = {"kept": kept, "tries": given.tries}
+        print(f"{kind}: nothing lost in {kept} of {given.tries} kills", flush=True)
+    if given.out:
+        given.out.write_text(json.dumps(counts, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

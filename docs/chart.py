@@ -1,0 +1,124 @@
+"""The chart of the README, docs/pictures/results.png, from stored rows; `python docs/tables.py` writes it.
+
+For each task VIGOR with our settings and with the paper's, the best of all other methods, and a floor without learning.
+The figures lie in the picture's own text, so that a test can tell whether it is true.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
+from PIL import Image
+from row_tables import FRESH, floor
+from stored import TASKS, groups, old, stored
+
+from vigor.basics.colours import INK, PALETTE, QUIET
+from vigor.experiments.tables import Group
+
+PICTURE = Path(__file__).parent / "pictures" / "results.png"
+FLOORS = ("copied", "carried")
+"""Methods that learn nothing."""
+
+
+def figures() -> list[dict[str, Any]]:
+    """What the chart shows, from top to bottom: success of the best component and of the mixture, with intervals."""
+    rows = [row for row in stored() if not row["varied"]]
+    shown: list[dict[str, Any]] = []
+    for task in TASKS:
+        known = [_chosen(group) for group in _latest([group for group in groups(rows) if group.task == task])]
+        ours, papers = (
+            [one for one in known if one.method == "vigor" and one.preset == p] for p in ("default", "paper")
+        )
+        others = [one for one in known if one.method not in ("vigor", *FLOORS)]
+        best = [max(others, key=lambda one: one.summary("mixture").mean)] if others else []
+        shown += [_line(task, f"{one.name}, ours", one) for one in ours]
+        shown += [_line(task, one.name, one) for one in papers]
+        shown += [_line(task, f"{one.name}, best of {len({o.method for o in others})} others", one) for one in best]
+        copied = [one for one in known if one.method == "copied"]
+        shown += [_line(task, "demonstrations copied", one) for one in copied] or _floor(task)
+    return shown
+
+
+def _latest(known: list[Group]) -> list[Group]:
+    """Groups without those that a later change has replaced."""
+    mended = {(group.method, group.preset) for group in known if not old(group)}
+    return [group for group in known if not old(group) or (group.method, group.preset) not in mended]
+
+
+def _chosen(group: Group) -> Group:
+    """Seeds on which nothing was chosen, if there are any."""
+    return Group(tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH) or group.rows)
+
+
+def _line(task: str, label: str, group: Group) -> dict[str, Any]:
+    best, mixture = group.summary("success"), group.summary("mixture")
+    ends = {"best_interval": best.interval, "mixture_interval": mixture.interval}
+    rounded = {key: [round(end, 4) for end in value] if value else None for key, value in ends.items()}
+    label += "*" if old(group) else ""
+    return {"task": task, "label": label, "best": round(best.mean, 4), "mixture": round(mixture.mean, 4)} | rounded
+
+
+def _floor(task: str) -> list[dict[str, Any]]:
+    lines = [line for line in floor() if line["task"] == task and int(line["seeds"].split()[0]) >= FRESH]
+    none = {"best_interval": None, "mixture_interval": None}
+    numbers = ("best", "mixture")
+    return [{"task": task, "label": line["method"]} | {n: float(line[n]) for n in numbers} | none for line in lines]
+
+
+def draw(shown: list[dict[str, Any]]) -> Figure:
+    """Dots with intervals, a panel for each task."""
+    tasks = list(dict.fromkeys(line["task"] for line in shown))
+    counts = [sum(line["task"] == task for line in shown) for task in tasks]
+    figure = Figure(figsize=(7.6, 0.29 * len(shown) + 1.15), layout="constrained")
+    panels = figure.subplots(len(tasks), 1, sharex=True, squeeze=False, height_ratios=counts)[:, 0]
+    for ax, task in zip(panels, tasks, strict=True):
+        own = [line for line in shown if line["task"] == task]
+        for place, line in enumerate(own):
+            colour = PALETTE[0] if "ours" in line["label"] else PALETTE[5] if "VIGOR" in line["label"] else QUIET
+            for figure_name, fill in (("best", "white"), ("mixture", colour)):
+                ends = line[f"{figure_name}_interval"]
+                if ends:
+                    ax.plot(ends, (place, place), color=colour, linewidth=1.6 if fill == colour else 0.8, zorder=2)
+                at = line[figure_name]
+                ax.plot(at, place, "o", color=colour, markerfacecolor=fill, markersize=7, zorder=3)
+        ax.set_yticks(range(len(own)), [line["label"] for line in own], fontsize=9, color=INK)
+        ax.set(ylim=(len(own) - 0.5, -0.6), xlim=(-0.02, 1.02))
+        ax.set_title(task, loc="left", fontsize=10, fontweight="bold", color=INK)
+        ax.tick_params(length=0)
+        ax.grid(axis="x", color="#e6e6e6")
+        ax.spines[:].set_visible(False)
+    panels[-1].xaxis.set_major_formatter(PercentFormatter(1.0))
+    note = "; * with earlier settings" if any(line["label"].endswith("*") for line in shown) else ""
+    words = f"success in contexts without demonstrations; bars: 95% interval of the mean over seeds{note}"
+    figure.supxlabel(words, fontsize=9, color=INK)
+    keys = [
+        Line2D([], [], linestyle="", marker="o", color=INK, label="any movement drawn"),
+        Line2D(
+            [],
+            [],
+            linestyle="",
+            marker="o",
+            color=INK,
+            markerfacecolor="white",
+            label="the best way (the paper's measure)",
+        ),
+    ]
+    figure.legend(handles=keys, loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+def is_true() -> bool:
+    """Whether the picture shows what the stored rows say."""
+    if not PICTURE.exists():
+        return False
+    with Image.open(PICTURE) as picture:
+        return bool(json.loads(picture.info.get("Description", "null")) == figures())
+
+
+def write() -> None:
+    """Draw the picture anew."""
+    shown = figures()
+    draw(shown).savefig(PICTURE, dpi=150, metadata={"Software": None, "Description": json.dumps(shown)})

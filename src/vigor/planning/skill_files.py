@@ -1,0 +1,207 @@
+"""Files of skills: packed from a run, and checked when they are read."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vigor.basics import contents, files
+from vigor.basics.contents import Contents, Numbers
+from vigor.basics.errors import UserError
+from vigor.basics.serialisation import from_json, is_plain, to_json
+from vigor.basics.version import __version__
+from vigor.demonstrations import dataset
+from vigor.learning import invariants, network_training, starts
+from vigor.learning.invariants import Invariants
+from vigor.learning.starts import Starts
+from vigor.planning import eight_bits, planner
+from vigor.planning.planner import Planner
+from vigor.planning.skills import SUFFIX, Card, Provenance, Skill
+from vigor.runs import checkpoints
+from vigor.runs import run as runs
+from vigor.runs.setup import check_complete
+from vigor.tasks import Task
+
+FORMAT, VERSION = "vigor-skill", "1"
+LARGEST = 2**28
+"""Most bytes of a skill."""
+BYTES = 7.9e6
+"""Most bytes of a skill's networks by default; `benchmarks/skills.py` measures what that costs."""
+
+
+# From a run
+
+
+def pack(
+    folder: Path, path: Path, task: Task | str | None = None, licence: str = "", every: int | None = None
+) -> Skill:
+    """Write the skill of a finished run to a new file.
+
+    task: see `run.task_of`; licence: that of the demonstrations, in words; every: keep every n-th ensemble, by default
+    as many as `BYTES` hold. Networks are rounded to 8 bits.
+    """
+    if path.suffix != SUFFIX:
+        raise UserError(f"a skill is a {SUFFIX} file, not {path}")
+    if not is_plain(licence) or len(licence) > 200:
+        raise UserError("a licence is one line of at most 200 characters")
+    made = planner.load(folder, task=task)
+    if every is None:
+        leaves = jax.tree.leaves(made.ensembles)
+        every = min(len(leaves[0]), math.ceil(sum(leaf.size for leaf in leaves) / BYTES))
+    made = replace(made, ensembles=planner.thin(made.ensembles, every))
+    card = _card(folder, made, licence, every)
+    arrays = _arrays(made)
+    described, sizes = contents_of(card)
+    contents.check(described, arrays, **sizes)
+    text = json.dumps(to_json(card), allow_nan=False)
+    metadata = {"format": FORMAT, "version": VERSION, "digest": digest_of(text, arrays), "card": text}
+    try:
+        contents.write_tensors(path, arrays, described, metadata, new=True)
+    except FileExistsError:
+        raise UserError(f"{path} exists already; choose another file") from None
+    return load(path, made.task)
+
+
+def _card(folder: Path, made: Planner, licence: str, every: int) -> Card:
+    setup, result, task = runs.load_setup(folder), runs.read_result(folder), made.task
+    program = "" if task.data or not task.origin else Path(task.origin).name
+    figures = {
+        part: {name: value for name, value in result[part].items() if name.startswith(("success", "predicted"))}
+        for part in ("train", "test")
+    }
+    return Card(
+        task=task.name,
+        program=program,
+        digest=task.digest,
+        scene=json.loads(task.data) if task.data else None,
+        descriptors=setup.descriptors,
+        context_names=task.context_names,
+        features=task.features,
+        weights=task.promp.weights,
+        robot=task.arm.robot,
+        settings=made.settings,
+        figures={
+            part: {name: value for name, value in row.items() if isinstance(value, float)}
+            for part, row in figures.items()
+        },
+        common=tuple(invariants.in_words(made.common, task.feature_names)),
+        provenance=Provenance(
+            source=result["demos"],
+            licence=licence,
+            contexts=len(made.trained),
+            demonstrations=len(made.starts.weights),
+            seed=setup.seed,
+            fingerprint=setup.fingerprint,
+            iterations=result["iterations"],
+            every=every,
+            trained=setup.date,
+            packed=datetime.now().astimezone().isoformat(timespec="seconds"),
+            version=__version__,
+        ),
+    )
+
+
+# Files
+
+
+def load(path: Path, task: Task | str | None = None) -> Skill:
+    """The skill in a file. task: the task itself, or where it is, if the skill has only its name."""
+    if path.suffix != SUFFIX:
+        raise UserError(f"{path} is no skill; name a {SUFFIX} file that `vigor pack` wrote")
+    try:
+        arrays, metadata = contents.read_tensors(path, largest=LARGEST)
+    except UserError as error:
+        raise UserError(f"{path} is no skill, or is damaged: {error}") from None
+    if metadata.get("format") != FORMAT:
+        raise UserError(f"{path} holds no skill; name a file that `vigor pack` wrote")
+    if (version := metadata.get("version")) != VERSION:
+        raise UserError(f"{path} has version {version!s:.20}; this program reads version {VERSION}")
+    text = metadata.get("card", "")
+    if metadata.get("digest") != digest_of(text, arrays):
+        raise UserError(f"{path} is not as `vigor pack` wrote it: something in it was changed; pack it again")
+    try:
+        values = files.parse_json(text)
+        card = from_json(Card, values)
+        check_complete(values, card)
+        described, sizes = contents_of(card)
+        contents.check(described, arrays, **sizes)
+    except UserError as error:
+        raise UserError(f"{path} is damaged: {error}; pack it again") from None
+    return _skill(path, card, arrays, task)
+
+
+def _skill(path: Path, card: Card, arrays: Mapping[str, np.ndarray], task: Task | str | None) -> Skill:
+    def part(prefix: str) -> dict[str, Any]:
+        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+    like = _network(card)
+    return Skill(
+        path,
+        card,
+        arrays["contexts"],
+        Starts(**jax.tree.map(jnp.asarray, part("starts."))),
+        Invariants(**jax.tree.map(jnp.asarray, part("invariants."))),
+        checkpoints.tree_of(like, eight_bits.restored(part("networks"))),
+        task,
+    )
+
+
+def _arrays(made: Planner) -> dict[str, np.ndarray]:
+    """Arrays of a skill by name."""
+    networks = {name: np.asarray(array) for name, array in checkpoints.named(made.ensembles).items()}
+    parts = {
+        "contexts": made.trained,
+        **{f"starts.{name}": array for name, array in made.starts._asdict().items()},
+        **{f"invariants.{name}": array for name, array in made.common._asdict().items()},
+        **{f"networks{name}": array for name, array in eight_bits.rounded(networks).items()},
+    }
+    return {name: np.asarray(array) for name, array in parts.items()}
+
+
+def contents_of(card: Card) -> tuple[Contents, dict[str, int]]:
+    """Description of a skill's arrays, and the sizes of axes that its card knows."""
+    networks = eight_bits.contents(checkpoints.network_contents(_network(card)))
+    described = {"contexts": Numbers(("context", "coordinate"), -dataset.LARGEST, dataset.LARGEST)}
+    described |= _within("starts.", starts.CONTENTS) | _within("invariants.", invariants.CONTENTS)
+    described |= {f"networks{name}": meant for name, meant in networks.items()}
+    sizes = {
+        "coordinate": len(card.context_names),
+        "context": card.provenance.contexts,
+        "starts.weight": card.weights,
+        "starts.demonstration": card.provenance.demonstrations,
+        "invariants.feature": card.features,
+        "invariants.statistic": 2 * card.features,
+        "network": card.settings.density_ratio.training.networks,
+    }
+    return described, sizes
+
+
+def _within(prefix: str, part: Contents) -> Contents:
+    """Arrays of a part of a file; its axes have sizes of their own."""
+    return {
+        prefix + name: Numbers(tuple(prefix + str(axis) for axis in meant.axes), meant.low, meant.high, meant.whole)
+        for name, meant in part.items()
+    }
+
+
+def _network(card: Card) -> Any:
+    """Shapes of a network's parameters."""
+    training = card.settings.density_ratio.training
+    return jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, card.features)).parameters
+
+
+def digest_of(text: str, arrays: Mapping[str, np.ndarray]) -> str:
+    """SHA-256 of a skill's card and arrays."""
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].dtype} {arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Practice: plans tried where movements can be tried, and learned from."""

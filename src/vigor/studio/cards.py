@@ -1,0 +1,160 @@
+"""Words and figures of a session as HTML: lights, sentences, the cards of a plan."""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from vigor.planning.plans import Solution
+from vigor.planning.violations import Violation
+from vigor.studio.planning_thread import Essential
+from vigor.studio.recorder import LONGEST
+from vigor.studio.shared import Trace
+from vigor.studio.traces import colour_of
+from vigor.tasks.stage import Missing
+
+GREEN, RED, GREY = "#26a65b", "#d64541", "#b9bec6"
+LINE = "font-size:.875em;padding:0 1em .3em 1em"
+CARD = "display:flex;gap:.5em;align-items:baseline;padding:.25em .5em;margin-bottom:.3em;border-radius:.25em;"
+BORDER = "rgba(128,128,128,.35)"
+UNITS = {"position": 1.0, "velocity": 1.0}
+"""What margins are compared in, by constraint; others in tenths of a metre."""
+FAR = 4.0
+"""Deviations of demonstrations from which on a value is far from theirs."""
+EYE = (
+    '<svg width="15" height="11" viewBox="0 0 15 11" fill="none" stroke="currentColor"><path d="M.5 5.5Q7.5-3 14.5 5.5Q'
+    '7.5 14 .5 5.5Z"/><circle cx="7.5" cy="5.5" r="2" fill="currentColor"/>{}</svg>'
+)
+"""Picture of an eye, open or crossed out."""
+CROSS = '<path d="M2 10.5L13 .5"/>'
+
+
+def light(colour: str, text: str) -> str:
+    style = f"flex:none;width:.8em;height:.8em;border-radius:50%;background:{colour};position:relative;top:.1em"
+    return f'<div style="{LINE};display:flex;gap:.4em"><span style="{style}"></span><span>{text}</span></div>'
+
+
+def say(text: str) -> str:
+    return f'<div style="{LINE}">{escape(text)}</div>'
+
+
+def quiet(text: str) -> str:
+    return f'<div style="{LINE};opacity:.6;font-size:.75em">{escape(text)}</div>'
+
+
+def cards(
+    solutions: Sequence[Solution], ways: Sequence[Trace], names: Sequence[str], chosen: int, hidden: Sequence[bool]
+) -> str:
+    """A card for each solution, the best first: to be clicked, pointed at and hidden.
+
+    names: of the task's regions; chosen: rank of the one that is exported.
+    """
+    rows = []
+    for rank, (part, way) in enumerate(zip(solutions, ways, strict=True)):
+        style = f"{CARD}cursor:pointer;border:1px solid {BORDER};border-left:.5em solid {colour_of(way)}"
+        style += f";outline:2px solid {colour_of(way)}" if rank == chosen else ""
+        style += ";opacity:.45" if hidden[rank] else ""
+        picture = EYE.format(CROSS if hidden[rank] else "")
+        eye = f'<span data-click="hide {rank}" title="hide or show" style="margin-left:auto">{picture}</span>'
+        said, colour = (facts(part, way), "inherit") if part.holds else ([failure(part, names)], RED)
+        rows.append(
+            f'<div data-click="play {rank}" data-point="point {rank}" style="{style}"><b>{rank + 1}</b>'
+            f'<span><b>{likely(part):.0%}</b> <span style="color:{colour}">'
+            f"{escape('; '.join([*said, *clearance(part)]))}</span></span>{eye}</div>"
+        )
+    return f'<div style="font-size:.8em;padding:0 1em">{"".join(rows)}</div>'
+
+
+def likely(part: Solution) -> float:
+    """Share of a solution's samples that solve the context; predicted where nothing judges them."""
+    return part.predicted if part.success is None else part.success
+
+
+def facts(part: Solution, way: Trace) -> list[str]:
+    """Duration, length of the path and smallest margin of a solution, in words; obstacles apart."""
+    length = float(np.linalg.norm(np.diff(way.points, axis=0), axis=1).sum())
+    seconds = [] if part.situation is None else [f"{part.situation.constraints.seconds:.1f} s"]
+    return [", ".join([*seconds, distance(length)]), *margin(part)]
+
+
+def clearance(part: Solution) -> list[str]:
+    """The distance to the nearest obstacle in words, if there are any and the solution is in none."""
+    away = {name: value for name, value in part.margins.items() if name.startswith("keep-out")}
+    nearest = min(away, key=lambda name: away[name], default=None)
+    if nearest is None or away[nearest] < 0:
+        return []
+    return [f"{distance(away[nearest])} to obstacle {nearest.removeprefix('keep-out').strip()}"]
+
+
+def margin(part: Solution) -> list[str]:
+    """The smallest margin of a solution in words, if anything else than obstacles limits it; else how far it is inside
+    its last region."""
+    limits = {name: value for name, value in part.margins.items() if not name.startswith("keep-out")}
+    if limits:
+        name, value = min(limits.items(), key=lambda item: item[1] / UNITS.get(item[0], 0.1))
+        said = {
+            "position": f"{value:.2f} rad to a joint's limit",
+            "velocity": f"{1 - value:.0%} of the largest speed",
+            "itself": f"{distance(value)} between links",
+        }
+        return [said.get(name, f"{value:.2g} to spare of {name}")]
+    if not part.targets:
+        return []
+    return [f"{distance(-list(part.targets.values())[-1].end)} to spare"]
+
+
+def failure(part: Solution, names: Sequence[str]) -> str:
+    """Why a solution does not hold, in words: "misses target 2 by 4 cm", "joint4 beyond its limit by 0.10 rad"."""
+    if part.violated is not None:
+        return broken(part.violated)
+    last = len(part.targets) - 1
+    missed = [at.end if i == last else at.closest for i, at in enumerate(part.targets.values())]
+    far = [f"misses {name} by {distance(away)}" for name, away in zip(names, missed, strict=False) if away > 0]
+    if far:
+        return ", ".join(far)
+    return "is likely to fail" if part.distance is None else f"stays {part.distance:.2g} away from solving it"
+
+
+def broken(violated: Violation) -> str:
+    """A violated constraint in words."""
+    name, amount = violated.name, violated.amount
+    said = {
+        "position": f"{name} beyond its limit by {amount:.2f} rad",
+        "velocity": f"{name} too fast; it would need {violated.seconds or 0:.1f} s",
+        "itself": f"a link is {distance(amount)} inside another",
+        "keep-out": f"a link is {distance(amount)} inside obstacle {name}",
+    }
+    return said.get(violated.kind, f"violates {violated}")
+
+
+def distance(metres: float) -> str:
+    """A distance in words: centimetres below a metre."""
+    return f"{metres:.1f} m" if abs(metres) >= 1 else f"{100 * metres:.{0 if abs(metres) >= 0.1 else 1}f} cm"
+
+
+def essentials(common: Sequence[Essential], rank: int) -> str:
+    """A table of what all demonstrations have in common, and how a solution has it."""
+    rows = [
+        f"<tr><td>{escape(item.name)}</td><td>{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>"
+        f'<td style="color:{_judged(item, rank)}">{item.values[rank]:.2g}</td></tr>'
+        for item in common
+        if rank < len(item.values)
+    ]
+    head = f"<tr><th>essential, found from what was shown</th><th>shown</th><th>way {rank + 1}</th></tr>"
+    style = "width:100%;text-align:left;font-size:.75em;padding:.3em 1.2em;vertical-align:top"
+    return f'<table style="{style}">{head}{"".join(rows)}</table>' if rows else ""
+
+
+def _judged(item: Essential, rank: int) -> str:
+    """Colour of a solution's value: red where it is far from what was shown."""
+    return RED if abs(item.values[rank] - item.shown) > FAR * item.deviation else "inherit"
+
+
+def recorded(seconds: float) -> str:
+    """Length of a recording in words and, towards its end, when it ends by itself."""
+    return f"recording {seconds:.0f} s" + (f", ends by itself at {LONGEST:.0f} s" if seconds > LONGEST - 20 else "")
+
+
+def state(missing: Missing | None) -> str:
+    """Words for what a movement lacks."""
+    return "solved" if missing is None else escape(missing.words)

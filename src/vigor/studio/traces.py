@@ -1,0 +1,56 @@
+"""Paths in the scene: demonstrations, ways and samples, as lines of constant width."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vigor.basics.colours import PALETTE
+from vigor.studio.shared import Trace
+
+GREY = (125, 125, 125)
+DOT = 5
+"""Segments of a dot, and of the gap after it, in the line of a way that fails."""
+WIDTHS = {"demonstration": 0.14, "way": 0.32, "sample": 0.1}
+"""Widths of lines by kind, in radii of a link."""
+POINTED = 2.2
+"""Factor on the width of what somebody points at."""
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def colour_of(trace: Trace) -> str:
+    """Colour of a way, as HTML writes it."""
+    return PALETTE[(trace.colour or 0) % len(PALETTE)]
+
+
+def segments(trace: Trace) -> np.ndarray:
+    """Pieces [n, 2, 3] of a path; with gaps where it fails."""
+    pieces = np.stack([trace.points[:-1], trace.points[1:]], axis=1).astype(np.float32)
+    return pieces if trace.holds else pieces[np.arange(len(pieces)) // DOT % 2 == 0]
+
+
+class Traces:
+    """Lines of the scene; those that stay the same are not sent again."""
+
+    def __init__(self, scene: Any, link: float) -> None:
+        self._scene, self._link = scene, link
+        self._shown: list[tuple[Any, Trace, float]] = []
+
+    def draw(self, traces: Sequence[Trace], pointed: int | None) -> None:
+        """Show these and nothing else; pointed: rank of the solution that is drawn wider."""
+        for i, trace in enumerate(traces):
+            wide = POINTED if trace.rank is not None and trace.rank == pointed else 1.0
+            if i < len(self._shown) and self._shown[i][1:] == (trace, wide):
+                continue
+            lines = segments(trace)
+            lines[..., 2] += 0.001 * i * self._link
+            colour = GREY if trace.kind != "way" else rgb(colour_of(trace))
+            thickness = wide * self._link * WIDTHS[trace.kind]
+            handle = self._scene.add_line_segments(f"/traces/{i}", lines, colour, thickness=thickness)
+            self._shown[i : i + 1] = [(handle, trace, wide)]
+        for handle, _, _ in self._shown[len(traces) :]:
+            handle.remove()
+        del self._shown[len(traces) :]

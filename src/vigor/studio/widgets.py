@@ -1,0 +1,53 @@
+"""What is done again and again with widgets of viser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from vigor.studio import messages
+
+PALE = (233, 236, 239)
+"""Colour of a button that is not the next to press."""
+
+
+def show(widget: Any, **values: Any) -> None:
+    """Change those values of a widget that are others now: every change is sent to all pages."""
+    for name, value in values.items():
+        if getattr(widget, name) != value:
+            setattr(widget, name, value)
+
+
+def careful(action: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The action of a widget, given the page; the page is shown why something could not be done."""
+
+    def act(event: Any) -> None:
+        if event.client is None:  # The studio itself has set a value.
+            return
+        try:
+            action(event.client)
+        except Exception as error:
+            messages.print_unexpected(error)
+            event.client.add_notification("", messages.sentence(error), color="red", auto_close_seconds=8)
+
+    return act
+
+
+def download(client: Any, path: Path, holds: bool) -> None:
+    """Give an exported table to a page, and say whether it is predicted to solve its context."""
+    client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
+    text = f"exported to {path}" + ("" if holds else "; this plan is predicted to fail")
+    client.add_notification("", text, color=None if holds else "red", auto_close_seconds=8)
+
+
+def chosen(dropdown: Any) -> int:
+    """Place of what a dropdown shows in its list; -1 if it is not there."""
+    options = list(dropdown.options)
+    return options.index(dropdown.value) if dropdown.value in options else -1
+
+
+def offer(dropdown: Any, options: list[str], place: int) -> None:
+    """Let a dropdown show these options and this one of them."""
+    if list(dropdown.options) != options:
+        dropdown.options = options
+    if dropdown.value != options[place]:
+        dropdown.value = options[place]

@@ -1,0 +1,42 @@
+"""Traces: a way that fails is dotted, and what stays the same is not sent again."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from vigor.studio.shared import Trace
+from vigor.studio.traces import POINTED, WIDTHS, Traces, segments
+
+WAY = Trace(np.linspace(0, 1, 31)[:, None] * np.ones(3), 2, "way", rank=0)
+
+
+class Scene:
+    """Keeps what is drawn."""
+
+    def __init__(self):
+        self.drawn, self.removed = [], []
+
+    def add_line_segments(self, name, points, colour, thickness):
+        self.drawn.append((name, thickness))
+        return SimpleNamespace(remove=lambda: self.removed.append(name))
+
+
+def test_a_way_that_fails_is_dotted():
+    assert len(segments(WAY)) == 30
+    dotted = segments(replace(WAY, holds=False))
+    assert len(dotted) == 15
+    gaps = np.linalg.norm(dotted[1:, 0] - dotted[:-1, 1], axis=1)
+    assert np.sum(gaps > 0.1) == 2
+
+
+def test_only_changes_are_sent():
+    scene = Scene()
+    traces, other = Traces(scene, 2.0), replace(WAY, kind="demonstration", rank=None)
+    traces.draw([WAY, other], None)
+    traces.draw([WAY, other], 0)
+    traces.draw([WAY], 0)
+    wide = 2.0 * WIDTHS["way"]
+    shown = [("/traces/0", wide), ("/traces/1", 2.0 * WIDTHS["demonstration"]), ("/traces/0", POINTED * wide)]
+    assert scene.drawn == shown
+    assert scene.removed == ["/traces/1"]

@@ -1,0 +1,77 @@
+"""Pages of the documentation: all are in the contents, no link leads nowhere, the API reference is complete."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import vigor
+
+DOCS = Path(__file__).parents[1] / "docs"
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#([^)\s]*))?\)")
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+BUILT = ("gallery", "_build", "site", "benchmark")
+"""Folders that hold what is built, or what is no page."""
+
+
+def pages():
+    own = [path for path in DOCS.rglob("*.md") if not set(path.relative_to(DOCS).parts) & set(BUILT)]
+    return [*sorted(own), *sorted(DOCS.parent.glob("*.md"))]
+
+
+def anchors(path):
+    """Anchors of a page's headings, as hosts of repositories and MyST make them."""
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    heads = [re.sub(r"[`*]", "", head).strip().lower() for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", head).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_links_lead_somewhere(page):
+    for target, anchor in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
+        path = page.parent / target
+        assert path.exists(), target
+        assert not anchor or path.suffix != ".md" or anchor in anchors(path), f"{target}#{anchor}"
+
+
+def test_every_page_is_in_the_contents():
+    contents = re.findall(r"```{toctree}(.*?)```", (DOCS / "index.md").read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in contents for line in block.splitlines() if line and line[0] != ":"]
+    entries = [re.sub(r"^.*<(.*)>$", r"\1", line) for line in lines]
+    listed = {path.relative_to(DOCS) for entry in entries for path in DOCS.glob(f"{entry}.md")}
+    here = {path.relative_to(DOCS) for path in pages() if path.is_relative_to(DOCS)}
+    assert here - listed == {Path("index.md")}
+
+
+def test_the_api_reference_has_every_public_name():
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\.\. auto\w+:: (?:vigor\.motion\.)?(\w+)", page, re.MULTILINE))
+    assert named == set(vigor.__all__) - {"__version__"}
+
+
+def test_dead_links_of_a_built_site_are_found(tmp_path):
+    dead = runpy.run_path(str(DOCS / "site" / "links.py"))["dead"]
+    (tmp_path / "b.html").write_text('<h1 id="here">x</h1>')
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">1</a> <a href="https://example.org/">2</a> <img src="b.html">'
+    )
+    assert dead(tmp_path) == []
+    (tmp_path / "a.html").write_text('<a href="b.html#there">1</a> <a href="c.html">2</a>')
+    assert dead(tmp_path) == ["a.html: b.html#there", "a.html: c.html"]
+
+
+def test_links_to_sources_become_pages_of_the_site():
+    sources = runpy.run_path(str(DOCS / "site" / "sources.py"))
+
+    class App:
+        class env:
+            found_docs = ("concepts", "results/plans")
+
+    text = "[a](../src/vigor/api.py) `[b](../src)` [c](results/plans.md#x) [d](../CHANGELOG.md) [e](https://e.org)"
+    content = [text]
+    sources["read"](App, "concepts", content)
+    assert content == [
+        "[a](source:source/src/vigor/api.py.html) `[b](../src)` [c](results/plans.md#x) [d](changelog.md) [e](https://e.org)"
+    ]
+    assert App.env.vigor_sources == {"src/vigor/api.py"}
