@@ -19,7 +19,7 @@ from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
 from vigor.runs.methods import METHODS, method
-from vigor.runs.presets import Preset, preset
+from vigor.runs.presets import Preset, descriptors, preset
 from vigor.runs.setup import Setup, fingerprint
 from vigor.tasks import TASKS, load_task
 
@@ -173,7 +173,16 @@ def _usual(data: Data, task: str, name: str, which: Preset, seed: int, quick: bo
     settings = with_values(preset(task, which, name), **shorter)
     if settings == with_values(preset(task, "default", name), **shorter):
         which = "default"
-    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, settings=settings)
+    loaded = load_task(task)
+    setup = Setup(
+        task,
+        None,
+        name,
+        seed,
+        demos_per_context=loaded.source.per_context,
+        descriptors=descriptors(loaded, which),
+        settings=settings,
+    )
     placed = data.of(task)
     assert placed is not None
     return Cell(_learning_from(placed, setup), "", which, quick)
