@@ -40,6 +40,7 @@ from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup, prepare
 from vigor.runs.training import Training
 from vigor.tasks import load_task
+from vigor.tasks.box_pusher import geometry, pushes
 
 
 class Compared(NamedTuple):
@@ -138,11 +139,19 @@ def judged(policies: Policies, common: Invariants, samples: int) -> Row:
     task, rows = load_task("box-pusher"), slice(policies.training, None)
     own = Policies(policies.contexts[rows], 0, jax.tree.map(lambda leaf: leaf[rows], policies.mixtures))
     still = not np.any(own.mixtures.roots)  # Floors do the same in every sample.
-    test = evaluation.evaluate(task, own, samples=1 if still else samples, common=common).summary(slice(None))
+    found = evaluation.evaluate(task, own, samples=1 if still else samples, common=common)
+    test = found.summary(slice(None))
+    assert found.success is not None
+    works = found.success >= 0.5
+    begin = pushes.paths(np.asarray(own.mixtures.means).reshape(-1, task.promp.weights))[:, 0]
+    inside = geometry.inside(begin).reshape(works.shape)
+    solved = {"inside": np.any(works & inside, axis=1), "outside": np.any(works & ~inside, axis=1)}
+    solved["both"] = solved["inside"] & solved["outside"]
     return {
         **{name: round(test[f"success_{name}"], 4) for name in ("best", "mixture", "chosen")},
         "distance": round(test["distance_best"], 5),
         "ways": round(test["versatility"]["distinct_solutions"], 3),
+        **{name: round(float(part.mean()), 4) for name, part in solved.items()},
         "samples": samples,
     }
 
@@ -180,7 +189,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
     """Figures of one method over seeds."""
     best, mixture = (summary([row[name] for row in own]) for name in ("best", "mixture"))
     seeds = sorted(row["seed"] for row in own)
-    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways")}
+    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways", "both")}
     return {
         "seeds": f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0]),
         "best": f"{best.mean:.3f}",
@@ -190,6 +199,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
         "chosen": f"{means['chosen']:.3f}",
         "distance": f"{means['distance']:.4f}",
         "ways": f"{means['ways']:.2f}",
+        "inside and outside": f"{means['both']:.2f}",
         "movements tried": str(round(fmean(row["rollouts"] for row in own))) if "rollouts" in own[0] else "",
     }
 

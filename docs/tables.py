@@ -70,10 +70,8 @@ def box_carrying() -> str:
     return table(lines(result("box_carrying")))
 
 
-def box_ways() -> str:
-    from box_ways import load_task, summary
-
-    return summary(result("box_ways"), load_task("box-pusher").judge.success_distance) + "\n"
+def box_mechanics() -> str:
+    return table(result("box_mechanics")["lines"])
 
 
 def scenes() -> str:
@@ -276,7 +274,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **{
         maker.__name__: maker
         for maker in (
-            *(invariants, plans, box_pusher, box_carrying, box_ways, scenes, ways, ways_lost, ways_people),
+            *(invariants, plans, box_pusher, box_carrying, box_mechanics, scenes, ways, ways_lost, ways_people),
             *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
         )
     },
