@@ -35,6 +35,7 @@ from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.experiments.statistics import interval_words, summary
 from vigor.learning.invariants import Invariants
+from vigor.planning import planner
 from vigor.runs import presets, run
 from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup, prepare
@@ -120,6 +121,11 @@ def practised(seed: int, training: int, contexts: int, rounds: int) -> tuple[Pat
     }
 
 
+def first_plans(folder: Path, contexts: np.ndarray) -> float:
+    """Share of contexts that are solved by what `vigor plan` returns first, which has seen the simulation."""
+    return fmean(plan.solutions[0].solves is True for plan in planner.load(folder).plan(contexts).plans)
+
+
 def carried_from(folder: Path) -> Policies:
     """What a run learned from, carried without learning."""
     setup = run.load_policies(folder)[0]
@@ -166,6 +172,8 @@ def measure(
             folder, account = practised(seed, training, given.contexts, given.rounds)
             opened = api.load_run(folder)
             policies = carried_from(folder) if name.startswith("carried") else _mixtures(run.load_policies(folder)[2])
+            if name == "practised":
+                account["first"] = round(first_plans(folder, policies.contexts[policies.training :]), 4)
             add(name, seed, training, policies, opened.common, account)
         return
     runs = learned(name, seeds, training)
@@ -200,6 +208,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
         "distance": f"{means['distance']:.4f}",
         "ways": f"{means['ways']:.2f}",
         "inside and outside": f"{means['both']:.2f}",
+        "planned first": f"{fmean(row['first'] for row in own):.3f}" if "first" in own[0] else "",
         "movements tried": str(round(fmean(row["rollouts"] for row in own))) if "rollouts" in own[0] else "",
     }
 
