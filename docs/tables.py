@@ -268,7 +268,7 @@ def torture() -> str:
     return table(result("torture"))
 
 
-ROWS = ("headline", "presets", "methods", "verdicts", "contexts", "findings", "sensitivity", "ablations")
+ROWS = ("headline", "presets", "methods", "verdicts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
