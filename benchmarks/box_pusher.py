@@ -140,9 +140,10 @@ def _mixtures(learned: Any) -> Policies:
     return learned
 
 
-def judged(policies: Policies, common: Invariants, samples: int) -> Row:
+def judged(name: str, policies: Policies, common: Invariants, samples: int) -> Row:
     """Figures of policies in their test contexts."""
-    task, rows = load_task("box-pusher"), slice(policies.training, None)
+    task = load_task("box-pusher").with_descriptors(setup_of(name, 0, 6).descriptors)
+    rows = slice(policies.training, None)
     own = Policies(policies.contexts[rows], 0, jax.tree.map(lambda leaf: leaf[rows], policies.mixtures))
     still = not np.any(own.mixtures.roots)  # Floors do the same in every sample.
     found = evaluation.evaluate(task, own, samples=1 if still else samples, common=common)
@@ -233,7 +234,7 @@ class Rows:
 
         def judge() -> None:
             begun, device = time.perf_counter(), jax.devices()[0].device_kind
-            figures = judged(policies, common, self.samples)
+            figures = judged(name, policies, common, self.samples)
             row = {"method": name, "seed": seed, "training": training, **figures, **more}
             row |= {"simulation_seconds": round(time.perf_counter() - begun), "device": device}
             print(row, flush=True)
