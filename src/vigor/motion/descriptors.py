@@ -99,9 +99,6 @@ def scaled(descriptor: Descriptor, unit: float) -> Descriptor:
     def scaled_descriptor(motion: Motion) -> Float[Array, " time"] | Float[Array, "time feature"]:
         return descriptor(motion) / unit
 
-    for name in ("__name__", "names", "target"):
-        if hasattr(descriptor, name):
-            setattr(scaled_descriptor, name, getattr(descriptor, name))
     return scaled_descriptor
 
 
