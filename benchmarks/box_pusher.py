@@ -31,6 +31,7 @@ import numpy as np
 from vigor import api
 from vigor.basics import files
 from vigor.basics.device import use_device
+from vigor.basics.settings import with_values
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.experiments.statistics import interval_words, summary
@@ -75,8 +76,8 @@ RUNS = Path("runs") / "box_pusher"
 Row = dict[str, Any]
 
 
-def setup_of(name: str, seed: int, training: int) -> Setup:
-    """The setup of a method's run."""
+def setup_of(name: str, seed: int, training: int, changes: dict[str, Any] | None = None) -> Setup:
+    """The setup of a method's run; changes: of its settings, by name."""
     compared, task = METHODS[name], load_task("box-pusher")
     return Setup(
         task.name,
@@ -86,13 +87,15 @@ def setup_of(name: str, seed: int, training: int) -> Setup:
         test_contexts=TESTS,
         demos_per_context=task.source.per_context,
         descriptors=compared.descriptors or presets.descriptors(task, compared.preset),
-        settings=presets.preset(task, compared.preset, compared.method),
+        settings=with_values(presets.preset(task, compared.preset, compared.method), **(changes or {})),
     )
 
 
-def learned(name: str, seeds: Sequence[int], training: int) -> list[tuple[Policies, Invariants]]:
+def learned(
+    name: str, seeds: Sequence[int], training: int, changes: dict[str, Any]
+) -> list[tuple[Policies, Invariants]]:
     """Policies of a method's runs, which learn as one program, and what their demonstrations have in common."""
-    runs = Training([prepare(setup_of(name, seed, training)) for seed in seeds])
+    runs = Training([prepare(setup_of(name, seed, training, changes)) for seed in seeds])
     states = runs.start()
     if name != "begun":
         for _, states, _ in runs.advance(runs.start()):  # noqa: B007
@@ -177,7 +180,7 @@ def measure(
                 account["first"] = round(first_plans(folder, policies.contexts[policies.training :]), 4)
             add(name, seed, training, policies, opened.common, account)
         return
-    runs = learned(name, seeds, training)
+    runs = learned(name, seeds, training, given.changes)
     spent = {"learning_seconds": round((time.perf_counter() - begun) / len(seeds))}
     for seed, (policies, common) in zip(seeds, runs, strict=True):
         add(name, seed, training, policies, common, spent)
@@ -258,6 +261,7 @@ def main() -> None:
     parser.add_argument("--contexts", type=int, default=60, help="contexts of practice")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of practice")
     parser.add_argument("--samples", type=int, default=5, help="movements of each component that are simulated")
+    parser.add_argument("--changes", type=json.loads, default={}, help="settings by name, as JSON, to try others")
     parser.add_argument("--out", type=Path, default=Path("docs/results/box_pusher.json"))
     given = parser.parse_args()
     use_device("auto")
