@@ -74,6 +74,9 @@ def replay(
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         success = policy_update.trusted(task, settings.update, at, contexts, success)
+        if limits is not None and settings.update.weights == "shown":  # Otherwise rewards have the cost in them.
+            cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
+            success *= jnp.exp(-cost / constraints.STRENGTH)
         mixtures = prediction.weighed(mixtures, success)
     return mixtures, rewards[-1]
 

@@ -143,7 +143,7 @@ LIMIT = '<limit lower="-3" upper="3" velocity="2"/>'
     ("change", "said"),
     [
         (('<link name="upper"/>', MESH), "no capsule of upper: the mesh package://gone/u.stl is not there; put it"),
-        ((LIMIT, ""), "gives pan no velocity limit; give a largest velocity"),
+        ((LIMIT, ""), "gives pan no velocity limit; say how fast such joints are, such as velocity = 2"),
         (('<child link="hand"/>', '<child link="upper"/>'), "has a loop: several joints lead to upper"),
         (('name="pan" type="revolute"', 'name="pan" type="planar"'), "name a base beyond it, such as upper"),
         (("</robot>", ""), "not a readable XML file"),
