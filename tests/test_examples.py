@@ -34,9 +34,10 @@ def test_examples_are_short_and_use_the_public_api(path):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLE.parent.glob("0*.toml")), ids=lambda path: path.stem)
 def test_a_scene_is_learned_and_planned(path, tmp_path, capsys):
-    """Arms of five joints with a gripper, of six and of seven."""
+    """Arms of five joints with a gripper, of six and of seven; so little is learned that what was carried stays."""
     pytest.importorskip("yourdfpy")
-    run = example(f"{path.stem}.py")["main"](tmp_path / "run", 2, train_contexts=2, test_contexts=2, **SMALL)
+    small = SMALL | {"iterations": 1, "room": 0.05, "train_contexts": 2, "test_contexts": 2}
+    run = example(f"{path.stem}.py")["main"](tmp_path / "run", 2, **small)
     assert len(run.demonstrations) >= 10
     assert run.result["test"]["success_best"] > 0.9
     assert "a solution holds" in capsys.readouterr().out
