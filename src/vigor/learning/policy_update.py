@@ -49,9 +49,8 @@ class PolicyUpdate:
     """Samples per component for the quadratic model; with gradients a multiple of the number of networks."""
     sharpness: float = 0.0
     """Preference for the middle of what is matched: a density to the power 1 / (1 - sharpness). 0 is the paper's."""
-    weights: Literal["fixed", "rewarded", "shown"] = "fixed"
-    """Component weights: equal throughout (the paper's), by the components' rewards and predicted success, or by
-    predicted success alone, so that ways that work are drawn as often as mixtures begin with them."""
+    weights: Literal["fixed", "rewarded"] = "fixed"
+    """Component weights: equal throughout (the paper's), or by the components' rewards and predicted success."""
     chunk: int = 0
     """Most trajectories that a network scores at once; lower it where memory is short. 0 for what is fast: 64 on a
     CPU, whose cache they fit, 8192 on a GPU."""

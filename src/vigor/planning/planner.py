@@ -75,10 +75,6 @@ def replay(
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         success = policy_update.trusted(task, settings.update, at, contexts, success)
         mixtures = prediction.weighed(mixtures, success)
-        if limits is not None and settings.update.weights == "shown":  # Otherwise rewards have the cost in them.
-            cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
-            log_weights = jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH)
-            mixtures = mixtures._replace(log_weights=log_weights)
     return mixtures, rewards[-1]
 
 

@@ -75,7 +75,7 @@ METHODS: dict[str, Method] = {
         algorithm.advance,
         algorithm.policies,
         algorithm.promise,
-        lambda settings: settings.update.weights != "fixed",
+        lambda settings: settings.update.weights == "rewarded",
     ),
     "em-drex": Method(
         em_drex.EMDREXSettings,

@@ -20,10 +20,9 @@ Array = jax.Array
 SIZE = 0.02
 """Radius in metres of the ball that stands for an object in pictures, unless success names another."""
 
-SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 20, "room": 0.2, "weights": "shown"}}
+SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 20, "room": 0.2}}
 """Settings by preset and method: mixtures begin at demonstrations that are carried into their context, those of the
-nearest contexts, so that few of these, little room and few updates are enough. Ways that work are drawn as often as
-they were shown: rewards would prefer one of them, however little they differ."""
+nearest contexts, so that few of these, little room and few updates are enough."""
 
 
 def load(path: Path) -> Task:
