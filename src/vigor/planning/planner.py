@@ -16,7 +16,7 @@ import numpy as np
 from vigor.basics.errors import OutOfRange, UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
-from vigor.learning import density_ratio, network_training, policy_update, prediction
+from vigor.learning import density_ratio, network_training, policy_update, prediction, shares
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
@@ -74,7 +74,7 @@ def replay(
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         success = policy_update.trusted(task, settings.update, at, contexts, success)
-        mixtures = prediction.weighed(mixtures, success)
+        mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
     return mixtures, rewards[-1]
 
 
