@@ -99,9 +99,38 @@ def scenes() -> str:
                 | rates
                 | {"both ways found": f"{mean(row[part]['both'] for row in rows):.2f}"}
                 | {"both drawn": f"{mean(row[part]['both_drawn'] for row in rows):.2f}", "plans that hold": holds}
-                | {"seeds": str(len(rows))}
+                | {"around a keep-out": _kept_out(rows) if part == "new" else "", "seeds": str(len(rows))}
             )
     return table(lines)
+
+
+def _kept_out(rows: list[dict[str, Any]]) -> str:
+    """Contexts of all seeds that have a plan around a keep-out."""
+    around = [row["obstacles"] for row in rows if "obstacles" in row]
+    return f"{sum(one['held'] for one in around)} of {sum(one['of'] for one in around)}" if around else ""
+
+
+def self_collisions() -> str:
+    from self_collisions import table
+
+    return table(result("self_collisions"))
+
+
+def arms() -> str:
+    """Time of an iteration and of a plan, by joint, beside the Panda's."""
+    found = result("arms")["robots"]
+
+    def by_joint(one: dict[str, Any], what: str) -> str:
+        ratio = one[what] / one["joints"] * found["panda"]["joints"] / found["panda"][what]
+        return f"{1000 * one[what]:.0f} ms; by joint {ratio:.2f} of the Panda's"
+
+    names = {"iteration": "an iteration", "plan": "a plan, by iteration"}
+    return table(
+        [
+            {"robot": robot, "joints": str(one["joints"])} | {words: by_joint(one, w) for w, words in names.items()}
+            for robot, one in found.items()
+        ]
+    )
 
 
 def _resemblance(rows: list[dict[str, Any]]) -> dict[str, str]:
@@ -276,7 +305,8 @@ TABLES: dict[str, Callable[[], str]] = {
     **{
         maker.__name__: maker
         for maker in (
-            *(invariants, plans, box_pusher, box_carrying, box_ways, scenes, ways, ways_lost, ways_people),
+            *(invariants, plans, box_pusher, box_carrying, box_ways),
+            *(scenes, self_collisions, arms, ways, ways_lost, ways_people),
             *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
         )
     },

@@ -13,6 +13,7 @@ import jax
 
 from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of, with_values
+from vigor.demonstrations import splits
 from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data, Placed
 from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
@@ -173,9 +174,10 @@ def _usual(data: Data, task: str, name: str, which: Preset, seed: int, quick: bo
     settings = with_values(preset(task, which, name), **shorter)
     if settings == with_values(preset(task, "default", name), **shorter):
         which = "default"
-    setup = Setup(task, None, name, seed, demos_per_context=load_task(task).source.per_context, settings=settings)
     placed = data.of(task)
     assert placed is not None
+    contexts, each = splits.suited(placed.shown, Setup.train_contexts, load_task(task).source.per_context)
+    setup = Setup(task, None, name, seed, train_contexts=contexts, demos_per_context=each, settings=settings)
     return Cell(_learning_from(placed, setup), "", which, quick)
 
 

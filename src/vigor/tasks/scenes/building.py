@@ -12,7 +12,7 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.tasks import trust
 from vigor.tasks.scenes import deciding, files, relations, transfer
-from vigor.tasks.scenes.scene import Scene, SceneObject
+from vigor.tasks.scenes.scene import Scene, SceneObject, as_near
 from vigor.tasks.stage import Stage
 from vigor.tasks.task import Arm, Display, Judge, Region, Task, Transfer
 
@@ -74,7 +74,7 @@ def task(scene: Scene, origin: str) -> Task:
             film=partial(_film, scene, origin),
             stage=partial(_stage, scene),
         ),
-        transfer=Transfer(carry=partial(transfer.carry, scene, promp)),
+        transfer=Transfer(partial(transfer.carry, scene, promp), as_near=partial(as_near, scene)),
         settings=SETTINGS,
         settle=partial(_settled, scene, origin) if decided is None else None,
         data="" if decided is None else json.dumps(files.as_json(scene), indent=2, allow_nan=False) + "\n",
