@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from stored import METHODS, RESULTS, TASKS, WORDS, groups, name, old, seeds, stored
 
 from vigor.experiments import paper, tables
-from vigor.experiments.statistics import Summary, interval_words
+from vigor.experiments.statistics import Summary, chance, interval_words, summary
 from vigor.experiments.tables import Group
 
 FRESH = 400
@@ -126,6 +127,23 @@ def _verdict(theirs: float, ours: Summary, more_is_better: bool) -> str:
     if ours.interval[0] <= theirs <= ours.interval[1]:
         return "as the paper"
     return "better" if (ours.mean > theirs) == more_is_better else "worse"
+
+
+def settled() -> str:
+    """The paper's own ten seeds, where its plots determine them, beside ours with the paper's settings."""
+    lines = []
+    for (task, method), theirs in paper.SEEDS.items():
+        rows = (row for row in stored() if row["setup"]["seed"] >= FRESH and row["preset"] == "paper")
+        for group in groups(row for row in rows if not row["varied"]):
+            if (group.task, group.method) == (task, method):
+                ours, there = group.values("success"), summary(theirs)
+                lines.append(
+                    {"task": task, "paper": f"{there.mean:.3f}", "its 95%": interval_words(there.interval, 3)}
+                    | {"seeds": seeds(group), "ours": f"{np.mean(ours):.3f}"}
+                    | {"95%": interval_words(summary(ours).interval, 3)}
+                    | {"chance": f"{chance(np.asarray(theirs), ours):.2f}"}
+                )
+    return table(lines)
 
 
 def contexts() -> str:
