@@ -22,6 +22,7 @@ WORDS = {
     "sharpness": "sharpness",
     "weights": "weights by reward",
     "decay": "falling learning rate",
+    "stall": "early stop",
 }
 """Additions of the project's defaults, in words; a setting that is not among them is its own word."""
 
