@@ -27,9 +27,11 @@ TOGETHER = 10
 VIGOR, EM_DREX = ("vigor",), ("em-drex",)
 PARTS = {
     "panda-paper": (suites.paper, Choice(REACHERS[1:], VIGOR, 20, 410, ("paper",))),
-    "em-drex": (suites.paper, Choice(methods=EM_DREX, first_seed=FIRST)),
+    "em-drex": (suites.paper, Choice(REACHERS, EM_DREX, first_seed=FIRST)),
     "em-drex-paper": (suites.paper, Choice(REACHERS, EM_DREX, first_seed=FIRST, presets=("paper",))),
     "vigor": (suites.paper, Choice(methods=VIGOR, first_seed=FIRST)),
+    "planar-additions": (suites.additions, Choice(REACHERS[:1], first_seed=FIRST)),
+    "panda-additions": (suites.additions, Choice(REACHERS[1:], first_seed=FIRST)),
     "planar-ablations": (suites.ablations, Choice(REACHERS[:1], VIGOR, first_seed=FIRST, presets=("paper",))),
     "planar-em-drex-ablations": (suites.ablations, Choice(REACHERS[:1], EM_DREX, first_seed=FIRST, presets=("paper",))),
     "panda-ablations": (suites.ablations, Choice(REACHERS[1:], VIGOR, first_seed=FIRST, presets=("paper",))),

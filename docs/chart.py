@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
 from row_tables import FRESH, floor
-from stored import TASKS, groups, old, stored
+from stored import TASKS, groups, latest, old
 
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.experiments.tables import Group
@@ -25,10 +25,10 @@ FLOORS = ("copied", "carried")
 
 def figures() -> list[dict[str, Any]]:
     """What the chart shows, from top to bottom: success of the best component and of the mixture, with intervals."""
-    rows = [row for row in stored() if not row["varied"]]
+    rows = [row for row in latest() if not row["varied"]]
     shown: list[dict[str, Any]] = []
     for task in TASKS:
-        known = [_chosen(group) for group in _latest([group for group in groups(rows) if group.task == task])]
+        known = [_chosen(group) for group in groups(rows) if group.task == task]
         ours, papers = (
             [one for one in known if one.method == "vigor" and one.preset == p] for p in ("default", "paper")
         )
@@ -40,12 +40,6 @@ def figures() -> list[dict[str, Any]]:
         copied = [one for one in known if one.method == "copied"]
         shown += [_line(task, "demonstrations copied", one) for one in copied] or _floor(task)
     return shown
-
-
-def _latest(known: list[Group]) -> list[Group]:
-    """Groups without those that a later change has replaced."""
-    mended = {(group.method, group.preset) for group in known if not old(group)}
-    return [group for group in known if not old(group) or (group.method, group.preset) not in mended]
 
 
 def _chosen(group: Group) -> Group:

@@ -299,7 +299,18 @@ def torture() -> str:
     return table(result("torture"))
 
 
-ROWS = ("headline", "presets", "methods", "verdicts", "contexts", "findings", "sensitivity", "ablations")
+ROWS = (
+    "headline",
+    "presets",
+    "methods",
+    "mended",
+    "settled",
+    "verdicts",
+    "contexts",
+    "findings",
+    "sensitivity",
+    "ablations",
+)
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{

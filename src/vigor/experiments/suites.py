@@ -56,7 +56,7 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Settings by method, with all values that are compared; a method's own value is among them or beside them."""
 
-ADDITIONS = ("begin", "misplaced", "scaled", "invariants", "sharpness", "weights", "decay")
+ADDITIONS = ("begin", "misplaced", "scaled", "invariants", "sharpness", "weights", "decay", "stall")
 """Settings in which the project's defaults go beyond the paper's, with the values of either preset."""
 
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
