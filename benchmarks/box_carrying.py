@@ -20,7 +20,6 @@ from vigor.learning import problem, starts
 from vigor.motion.promp import rollout
 from vigor.runs.setup import own_demonstrations
 from vigor.tasks import load_task
-from vigor.tasks.box_pusher import transfer
 
 NEAREST, PARTS = 25, 5
 """Demonstrations that a pair is drawn among; parts of equal size that pairs are shown in."""
@@ -38,7 +37,7 @@ def measure(pairs: int) -> list[dict[str, float]]:
     for i, context in enumerate(to):
         by = {
             "deviations": np.sqrt(np.asarray(starts.apart(jnp.asarray(own), jnp.asarray(context)))),
-            "angle": transfer.HALF * np.asarray(starts.away(task, jnp.asarray(own), jnp.asarray(context))),
+            "angle": np.asarray(starts.away(task, jnp.asarray(own), jnp.asarray(context))),
         }
         same = by["deviations"] < 1e-3
         order = np.argsort(np.where(same, np.inf, by["angle" if i % 2 else "deviations"]))

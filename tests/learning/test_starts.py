@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import POINT, quick
-from vigor.learning import policy_update, starts
-from vigor.learning.policy_update import PolicyUpdate
+from vigor.learning import starts
 from vigor.learning.starts import Starts
 from vigor.tasks.task import Transfer
 
@@ -90,14 +89,3 @@ def test_a_task_can_say_which_contexts_are_near():
     points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
     found = starts.in_context(task, starts.starts(task, points, own), jnp.array([0.5]), 2)
     np.testing.assert_array_equal(found.contexts[:, 0], [5.0, 2.0])
-
-
-def test_what_was_carried_farther_is_trusted_less():
-    task = replace(CARRYING, transfer=replace(CARRYING.transfer, away=lambda own, to: jnp.abs(own - to)[0]))
-    points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
-    shown, contexts = starts.starts(task, points, own), jnp.array([[2.0], [3.0]])
-    np.testing.assert_allclose(starts.trust(task, shown, contexts[1], 3), [1 / 2, 1 / 17, 1 / 82], rtol=1e-5)
-    settings, success = PolicyUpdate(components=2), jnp.full((2, 2), 0.8)
-    trusted = policy_update.trusted(task, settings, shown, contexts, success)
-    np.testing.assert_allclose(trusted, [[0.8, 0.8 / 17], [0.4, 0.8 / 17]], rtol=1e-5)
-    assert policy_update.trusted(CARRYING, settings, shown, contexts, success) is success

@@ -250,7 +250,7 @@ def test_contexts_that_ask_for_the_same_motion_are_near_however_far_it_goes():
     context, arm = np.array([0.03, -0.04, 0.2]), geometry.SIZE[1] / 2
 
     def away(other: np.ndarray) -> float:
-        return transfer.HALF * float(transfer.away(jnp.asarray(context), jnp.asarray(other)))
+        return float(transfer.away(jnp.asarray(context), jnp.asarray(other)))
 
     assert away(3 * context) < 1e-3
     assert away(-context) == pytest.approx(np.pi, abs=1e-3)

@@ -178,7 +178,6 @@ def _judged(task: Task, settings: VigorSettings, problem: Problem, mixtures: Mix
     """A run's mixtures [context, ...] as its policies have them, and their components' predicted success."""
     key = jax.random.fold_in(problem.key, _WEIGHTS)
     success = prediction.component_success(key, task, problem.invariants, problem.contexts, mixtures)
-    success = policy_update.trusted(task, settings.update, problem.starts, problem.contexts, success)
     fixed = settings.update.weights == "fixed"
     if fixed:
         return mixtures, success

@@ -96,19 +96,6 @@ def first_mixture(
     return mixture.normal(key, settings.components, task.promp.weights)
 
 
-def trusted(
-    task: Task,
-    settings: PolicyUpdate,
-    at: Starts,
-    contexts: Float[Array, "context coordinate"],
-    success: Float[Array, "context component"],
-) -> Float[Array, "context component"]:
-    """Predicted success of components that began at demonstrations, the less the farther these were carried."""
-    if settings.begin != "demonstrations" or task.transfer.away is None:
-        return success
-    return success * jax.vmap(lambda context: starts.trust(task, at, context, settings.components))(contexts)
-
-
 def with_equal_weights(settings: PolicyUpdate, mixtures: Mixture) -> Mixture:
     """Mixtures as the networks are shown them: components that fail must be seen, or their mistakes are forgotten."""
     if settings.weights == "fixed":

@@ -95,11 +95,6 @@ def in_context(task: Task, at: Starts, context: Float[Array, " coordinate"], com
     return Starts(carried(task, weights, contexts, context), contexts, at.room)
 
 
-def trust(task: Task, at: Starts, context: Float[Array, " coordinate"], components: int) -> Float[Array, " component"]:
-    """Chance of each start of a context to do what it should there, by how far it was carried: a half at 1."""
-    return 1 / (1 + away(task, in_context(task, at, context, components).contexts, context) ** 4)
-
-
 def away(
     task: Task, contexts: Float[Array, "shown coordinate"], to: Float[Array, " coordinate"]
 ) -> Float[Array, " shown"]:

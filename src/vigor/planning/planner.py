@@ -73,7 +73,6 @@ def replay(
     mixtures, rewards = jax.lax.scan(one, start, (jnp.arange(iterations), ensembles))
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
-        success = policy_update.trusted(task, settings.update, at, contexts, success)
         mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
     return mixtures, rewards[-1]
 

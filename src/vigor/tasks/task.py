@@ -140,9 +140,8 @@ class Transfer:
     """Weights [D] that do in one context what others do in another: carry(weights [D], own context [C], other context
     [C]). Where demonstrations are carried, mixtures begin at them, each in its own context."""
     away: Callable[[Array, Array], Array] | None = None
-    """Distance of two contexts, away(one [C], other [C]): a movement that is carried from one to the other does there
-    what it should in nearly all cases below 1, in half of them at 1, and seldom beyond. Plans then prefer what was
-    carried less far. None where nothing is known: contexts are then compared in deviations of those demonstrated."""
+    """Distance of two contexts, away(one [C], other [C]), in any unit: movements are carried from the nearest. None
+    where nothing is known: contexts are then compared in deviations of those demonstrated."""
     as_near: Callable[[Array, Array], Array] = lambda context, other: context
     """The same context in those of its numbers that are nearest to another's, as_near(context [C], other [C]): an angle
     with other full turns, a quaternion or its negative."""

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.motion.descriptors import offsets_to, scaled, squared_acceleration, squared_velocity
+from vigor.motion.descriptors import Motion, offsets_to, scaled, squared_acceleration, squared_velocity
 from vigor.motion.kinematics import path
 from vigor.motion.panda import PANDA
-from vigor.tasks.box_pusher import geometry, transfer
+from vigor.tasks.box_pusher import geometry, mechanics, transfer
 from vigor.tasks.box_pusher.control import PROMP, joint_angles
 from vigor.tasks.box_pusher.settings import SETTINGS
 from vigor.tasks.stage import Stage
@@ -36,6 +36,18 @@ def box_corners(context: Array) -> Array:
     x, y = jnp.asarray(geometry.CORNERS.T)
     turned = jnp.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
     return jnp.concatenate([geometry.CORNERS, turned + context[:2]]) + jnp.asarray(geometry.START)
+
+
+def box_to_goal(motion: Motion) -> Array:
+    """Predicted movement of the box that is missing at each step [T, 3], in the goal's frame: place, and angle by half
+    the box's length."""
+    missing = mechanics.poses(motion.effector[:, :2]) - motion.context
+    cos, sin = jnp.cos(motion.context[2]), jnp.sin(motion.context[2])
+    x, y, angle = missing.T
+    return jnp.stack([cos * x + sin * y, cos * y - sin * x, angle * geometry.SIZE[1] / 2], axis=-1)
+
+
+box_to_goal.names = ["box to goal, x", "box to goal, y", "box to goal, angle"]  # type: ignore[attr-defined]
 
 
 def sample_contexts(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -95,6 +107,13 @@ CAPTIONS = {
     "final_states": "Where the box ends with the best component of each test context; the goal is green.",
 }
 
+PATH = (
+    # The paper counts 19: with these 18 the time step, which the networks are given as the phase.
+    scaled(offsets_to(box_corners, lambda context: context[2]), LENGTH),
+    scaled(squared_velocity, VELOCITY),
+    scaled(squared_acceleration, ACCELERATION),
+)
+
 TASK = Task(
     name="box-pusher",
     promp=PROMP,
@@ -102,11 +121,8 @@ TASK = Task(
     sample_contexts=sample_contexts,
     kinematics=path,
     # The paper counts 19: with these 18 the time step, which the networks are given as the phase.
-    descriptors=(
-        scaled(offsets_to(box_corners, lambda context: context[2]), LENGTH),
-        scaled(squared_velocity, VELOCITY),
-        scaled(squared_acceleration, ACCELERATION),
-    ),
+    descriptors=(*PATH, scaled(box_to_goal, LENGTH)),
+    other_descriptors={"path": PATH},
     judge=Judge(simulate=simulate, success_distance=0.015, distinct=0.03, samples=5),
     source=Source(
         per_context=3,

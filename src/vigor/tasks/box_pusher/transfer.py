@@ -22,8 +22,6 @@ Array = jax.Array
 
 SOFTNESS = 0.002
 """Way of the rod, in metres, over which it begins to count as touching."""
-HALF = 0.2
-"""Angle at which half of the carried pushes succeed, as demonstrations carried to each other's contexts did."""
 
 
 def carry(weights: Array, own: Array, to: Array) -> Array:
@@ -35,12 +33,11 @@ def carry(weights: Array, own: Array, to: Array) -> Array:
 
 
 def away(own: Array, to: Array) -> Array:
-    """Angle between the motions that two contexts [3] ask for, displacement and rotation by half the box's length, in
-    units of `HALF`."""
+    """Angle between the motions that two contexts [3] ask for, displacement and rotation by half the box's length."""
     arm = jnp.array([1.0, 1.0, geometry.SIZE[1] / 2])
     one, other = own * arm, to * arm
     lengths = jnp.linalg.norm(one) * jnp.linalg.norm(other)
-    return jnp.arccos(jnp.clip(one @ other / jnp.maximum(lengths, 1e-12), -1.0, 1.0)) / HALF
+    return jnp.arccos(jnp.clip(one @ other / jnp.maximum(lengths, 1e-12), -1.0, 1.0))
 
 
 def _progress(path: Array) -> Array:
