@@ -39,10 +39,15 @@ def bent(paths: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return paths + (shares**2 * (3 - 2 * shares)) @ offsets
 
 
-def load(letter: str, unit: float = 1.0) -> tuple[Task, Demonstrations]:
-    """The task of a letter and its seven demonstrations; unit: how many of the task's units are a centimetre."""
-    paths = drawings(letter)
-    offsets = np.random.default_rng(0).normal(0.0, MOVED, (len(paths), 3, 2))
+def load(letter: str, unit: float = 1.0, count: int = 7) -> tuple[Task, Demonstrations]:
+    """The task of a letter and demonstrations of so many contexts, one each, by its seven drawings in turn.
+
+    unit: how many of the task's units are a centimetre.
+    """
+    drawn = drawings(letter)
+    middle = drawn[:, [0, STEPS // 2, -1]].mean(axis=0).reshape(6)
+    paths = np.resize(drawn, (count, *drawn.shape[1:]))
+    offsets = np.random.default_rng(0).normal(0.0, MOVED, (count, 3, 2))
     places = paths[:, [0, STEPS // 2, -1]]
     parts = [slice(2 * i, 2 * i + 2) for i in range(3)]
 
@@ -55,7 +60,7 @@ def load(letter: str, unit: float = 1.0) -> tuple[Task, Demonstrations]:
         name=f"letter-{letter.lower()}",
         promp=ProMP(bases=12, dimensions=2, steps=60, free_start=True, scale=unit),
         context_names=tuple(f"{place} {axis}" for place in PLACES for axis in "xy"),
-        sample_contexts=lambda rng, n: unit * (places.mean(axis=0).reshape(6) + rng.normal(0.0, MOVED, (n, 6))),
+        sample_contexts=lambda rng, n: unit * (middle + rng.normal(0.0, MOVED, (n, 6))),
         kinematics=vigor.kinematics.path,
         descriptors=(
             *(descriptors.distance_to(part) for part in parts),

@@ -1,44 +1,50 @@
-"""Networks and invariants, alone and together, on every task; with the paper's settings beside them.
+"""Networks and invariants, alone and together, on every task; the paper's settings and floors without learning beside.
 
-    python benchmarks/invariants.py PATH [--tasks ...] [--variants ...] [--seeds 10] [--first 400] [--out FILE]
+    python benchmarks/invariants.py PATH [--tasks ...] [--variants ...] [--seeds 10] [--first 420] [--out FILE]
 
 PATH is a clone of github.com/NiklasFreymuth/VIGOR. All seeds of a row train as one program: minutes on a GPU, long
-without. Settings were chosen on seeds 300 to 349.
-Rows are added to FILE (docs/results/invariants.json), one for each task and variant; the same again replaces it.
+without. Settings were chosen on seeds 300 to 349; 400 to 419 were looked at before a change.
+Rows are added to FILE (docs/results/invariants.json) as they come, one for each task and variant. A row that is there
+is not made again, so what was stopped goes on when it is called again.
 """
 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import handwriting
+from vigor.basics import files
 from vigor.basics.settings import with_values
 from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import published
-from vigor.evaluation import evaluation, policies
+from vigor.evaluation import policies
 from vigor.evaluation.evaluation import Evaluation
+from vigor.learning import prediction
+from vigor.learning.mixture import Mixture
 from vigor.planning import constraints, ranking
 from vigor.planning.planner import Planner
 from vigor.runs.presets import preset
 from vigor.runs.setup import Prepared, Setup, own_demonstrations
-from vigor.runs.training import EVERY, Training
+from vigor.runs.training import Training
 from vigor.tasks import Task, load_task
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "both": {},
     "networks alone": {"invariants": False},
     "invariants alone": {"ratio": False},
-    "as they are": {"scaled": False},
+    "copied": {"method": "copied"},
+    "carried": {"method": "carried"},
     "paper": {"preset": "paper"},
 }
-"""Changes of the default settings by name; as they are: networks see descriptors without scales."""
+"""Changes of the default settings, the method or the preset, by name."""
 EXAMPLE = Path(__file__).parents[1] / "examples" / "01_own_task.py"
 TASKS: dict[str, dict[str, Any]] = {
     "planar-reacher": {},
@@ -51,8 +57,9 @@ TASKS: dict[str, dict[str, Any]] = {
 }
 """Tasks, with training contexts, demonstrations of each and test contexts where these are not 6, the task's own, 6."""
 
-NEW, FAR, BINS = 60, 2.0, 10
-"""Contexts that plans are made for after training; how far the far ones are; tenths of predicted success."""
+NEW, FAR, SAMPLES, BINS = 60, 2.0, 50, 10
+"""Contexts that plans are made for after training; how far the far ones are; samples of each component there; tenths
+of predicted success."""
 
 
 def data(name: str, path: Path) -> tuple[Task, Demonstrations]:
@@ -68,11 +75,12 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
     """Train and evaluate some seeds of a task."""
     task, shown = data(name, path)
     sizes = {"train": 6, "each": task.source.per_context, "test": 6} | TASKS[name]
-    changes = dict(VARIANTS[variant])
-    settings = with_values(preset(task, changes.pop("preset", "default")), **changes)
+    changes = {"method": "vigor", "preset": "default"} | VARIANTS[variant]
+    method = changes.pop("method")
+    settings = with_values(preset(task, changes.pop("preset"), method), **changes)
     prepared = [
         Prepared(
-            Setup(task.origin or task.name, seed=seed, settings=settings),
+            Setup(task.origin or task.name, method=method, seed=seed, settings=settings),
             task,
             shown,
             splits.draw(shown, task, seed, sizes["train"], sizes["test"], sizes["each"]),
@@ -81,15 +89,15 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
     ]
     begun = time.perf_counter()
     training = Training(prepared)
-    states, course, kept = training.start(), [], []
-    for done, after, networks in training.advance(states):
+    states, kept = training.start(), []
+    for _, after, networks in training.advance(states):
         states = after
         kept.append(networks)
-        if done % EVERY == 0 and task.judge.simulate is None:
-            course.append([figures(one.test) for one in training.evaluate(states)])
     trained = time.perf_counter() - begun
-    judged, iterations = training.evaluate(states), np.asarray(states.iteration).tolist()
-    ensembles = jax.tree.map(lambda *parts: jnp.concatenate(parts), *kept)  # [iteration, run, network, ...]
+    iterations = np.asarray(states.iteration).tolist()
+    # [iteration, run, network, ...]
+    ensembles = jax.tree.map(lambda *parts: jnp.concatenate(parts), *kept) if method == "vigor" else None
+    test = [of_tests(one) for one in training.evaluate(states)]
     row = {
         "task": name,
         "variant": variant,
@@ -97,55 +105,106 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
         "seconds": round(trained, 1),
         "device": jax.devices()[0].device_kind,
         "iterations": iterations,
-        "calibration": calibration(judged, training=True),
-        "runs": [figures(one.test) for one in judged],
-        "course": [{key: round(float(np.mean([run[key] for run in runs])), 4) for key in runs[0]} for runs in course],
+        "calibration": calibration(test),
+        "runs": [figures(one) for one in test],
     }
     if task.judge.simulate is not None:  # Simulations of so many plans take hours.
         return row
     for far, words in ((1.0, "new"), (FAR, "far")):
-        planned = [plans(training, one, run, iterations[run], ensembles, far) for run, one in enumerate(judged)]
-        row[words] = {"calibration": calibration(planned), "runs": [figures(one.test) for one in planned]}
+        planned = [elsewhere(training, states, run, iterations[run], ensembles, far) for run in range(len(prepared))]
+        row[words] = {"calibration": calibration(planned), "runs": [figures(one) for one in planned]}
     return row
 
 
-def plans(training: Training, judged: Evaluation, run: int, iterations: int, ensembles: Any, far: float) -> Evaluation:
-    """Evaluation of plans for contexts that a run never saw, `far` times as far from the middle of training ones."""
+class Rates(NamedTuple):
+    """Weights, success and predicted success of components [context, component]."""
+
+    weights: np.ndarray
+    success: np.ndarray
+    predicted: np.ndarray
+
+
+def of_tests(judged: Evaluation) -> Rates:
+    """Rates in test contexts."""
+    rows = slice(judged.policies.training, None)
+    return Rates(judged.weights[rows], judged.success[rows], judged.predicted[rows])
+
+
+def elsewhere(training: Training, states: Any, run: int, iterations: int, ensembles: Any, far: float) -> Rates:
+    """Rates in contexts that a run never saw, `far` times as far from the middle of training ones.
+
+    states: of a method without learning, which acts in them by itself; ensembles: [iteration, run, network, ...], by
+    which VIGOR plans for them.
+    """
     setup, task, _, split = training.prepared[run]
-    own = jax.tree.map(lambda leaf: leaf[:iterations, run], ensembles)
-    planner = Planner(task, setup, judged.policies, training.starts(run), training.common(run), own, Path())
     middle = split.train_contexts.mean(axis=0)
     contexts = task.sample_contexts(np.random.default_rng([setup.seed, NEW]), NEW)
     contexts = middle + far * (contexts - middle)
-    mixtures, _ = planner.mixtures(contexts, constraints.of_task(task))
-    return evaluation.evaluate(task, policies.of(contexts, 0, mixtures), common=training.common(run))
+    common = training.common(run)
+    if ensembles is None:
+        mixtures = _acting(training, states, run, contexts)
+    else:
+        own = jax.tree.map(lambda leaf: leaf[:iterations, run], ensembles)
+        known = (split.train_contexts, training.starts(run), common, own)
+        mixtures, _ = Planner(task, setup.settings, *known, Path()).mixtures(contexts, constraints.of_task(task))
+    weights, _, joints = policies.of(contexts, 0, mixtures).movements(task, slice(None), SAMPLES, 0)
+    flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
+    owner = np.repeat(contexts, shape[1] * SAMPLES, axis=0).astype(np.float32)
+    success = task.succeeds(task.distances(flat, owner)).reshape(shape)
+    predicted = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+    return Rates(weights, success.mean(axis=-1), predicted.mean(axis=-1))
 
 
-def figures(test: dict[str, Any]) -> dict[str, float]:
+def _acting(training: Training, states: Any, run: int, contexts: np.ndarray) -> Mixture:
+    """Mixtures [context, ...] of a run without learning, in contexts [context, C]."""
+    own, state = (jax.tree.map(lambda leaf: leaf[run : run + 1], part) for part in (training.data, states))
+    moved = own._replace(test_contexts=jnp.asarray(contexts, jnp.float32)[None])
+    found = training.method.policies(training.task, training.settings, moved, state)
+    return jax.tree.map(lambda leaf: leaf[0, -len(contexts) :], found)
+
+
+def figures(rates: Rates) -> dict[str, float]:
     """Figures of one run that a row keeps."""
-    names = ("success_best", "success_chosen", "success_mixture", "predicted_mixture", "distance_best")
-    return {name: round(test[name], 4) for name in names}
+    weights, success, predicted = rates
+    found = {
+        "success_best": success.max(axis=1),
+        "success_chosen": chosen(rates),
+        "success_mixture": np.sum(weights * success, axis=1),
+        "predicted_mixture": np.sum(weights * predicted, axis=1),
+    }
+    return {name: round(float(np.mean(values)), 4) for name, values in found.items()}
 
 
-def calibration(judged: list[Evaluation], training: bool = False) -> dict[str, float]:
-    """Expected calibration error: mean over components of how far predictions are from success, by tenths of these.
+def chosen(rates: Rates) -> np.ndarray:
+    """Success [context] of the component that is predicted to be best."""
+    return np.take_along_axis(rates.success, rates.predicted.argmax(axis=1)[:, None], axis=1)[:, 0]
 
-    Also the share of contexts that no way is known for, and how many of them fail with the component that is predicted
-    to be best. training: the first contexts are training contexts, and do not count.
+
+def calibration(runs: list[Rates]) -> dict[str, Any]:
+    """How far predictions are from success.
+
+    bins: components, and sums of their predicted and of their found success, by tenths of predicted success; unknown:
+    contexts that no way is known for, and how many of them fail with the component that is predicted to be best.
     """
-    pairs = []
-    for one in judged:
-        rows = slice(one.policies.training if training else 0, None)
-        pairs.append((one.predicted[rows], one.success[rows]))
-    predicted, success = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    predicted = np.concatenate([one.predicted.ravel() for one in runs])
+    success = np.concatenate([one.success.ravel() for one in runs])
     which = np.minimum((predicted * BINS).astype(int), BINS - 1)
-    gaps = [abs(np.sum(predicted[which == i] - success[which == i])) for i in range(BINS)]
-    unknown = predicted.max(axis=1) < ranking.LIKELY
-    chosen = np.take_along_axis(success, predicted.argmax(axis=1)[:, None], axis=1)[:, 0]
-    found = {"error": float(sum(gaps)) / predicted.size, "unknown": float(unknown.mean())}
-    if unknown.any():
-        found["unknown_failing"] = float(np.mean(chosen[unknown] < 0.5))
-    return {key: round(value, 4) for key, value in found.items()}
+    best = np.concatenate([one.predicted.max(axis=1) for one in runs])
+    fails = np.concatenate([chosen(one) for one in runs]) < 0.5
+    unknown = best < ranking.LIKELY
+    sums = [np.bincount(which, values, BINS) for values in (np.ones_like(predicted), predicted, success)]
+    return {
+        "bins": np.round(np.stack(sums, axis=1), 2).tolist(),
+        "contexts": len(best),
+        "unknown": int(unknown.sum()),
+        "unknown_failing": int(np.sum(unknown & fails)),
+    }
+
+
+def error(parts: Sequence[dict[str, Any]]) -> float:
+    """Expected calibration error of some calibrations together: the mean difference, by tenths."""
+    count, predicted, success = np.sum([part["bins"] for part in parts], axis=0).T
+    return float(np.sum(np.abs(predicted - success)) / np.sum(count))
 
 
 def main() -> None:
@@ -154,18 +213,19 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS)[:3], choices=list(VARIANTS))
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--first", type=int, default=410, help="the first seed")
+    parser.add_argument("--first", type=int, default=420, help="the first seed")
     parser.add_argument("--out", type=Path, default=Path("docs/results/invariants.json"))
     given = parser.parse_args()
-    for name in given.tasks:
-        for variant in given.variants:
-            row = measure(name, variant, given.path, range(given.first, given.first + given.seeds))
-            means = {key: np.mean([run[key] for run in row["runs"]]) for key in row["runs"][0]}
-            print(name, variant, {key: round(float(value), 4) for key, value in means.items()}, flush=True)
-            rows = json.loads(given.out.read_text()) if given.out.exists() else []
-            key = (row["task"], row["variant"], row["seeds"])
-            rows = [other for other in rows if (other["task"], other["variant"], other["seeds"]) != key]
-            given.out.write_text("[\n" + ",\n".join(json.dumps(one) for one in [*rows, row]) + "\n]\n")
+    seeds = range(given.first, given.first + given.seeds)
+    for name, variant in ((name, variant) for name in given.tasks for variant in given.variants):
+        rows = json.loads(given.out.read_text()) if given.out.exists() else []
+        key = [name, variant, [seeds.start, seeds.stop - 1]]
+        if key in [[row["task"], row["variant"], row["seeds"]] for row in rows]:
+            continue
+        rows.append(row := measure(name, variant, given.path, seeds))
+        means = {key: np.mean([run[key] for run in row["runs"]]) for key in row["runs"][0]}
+        print(name, variant, {key: round(float(value), 4) for key, value in means.items()}, flush=True)
+        files.write_text(given.out, "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n")
 
 
 if __name__ == "__main__":

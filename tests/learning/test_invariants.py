@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vigor.basics.contents import check
 from vigor.learning import invariants
-from vigor.learning.invariants import LARGEST, NARROWEST, STRENGTH, TAIL
+from vigor.learning.invariants import ESSENTIAL, LARGEST, NARROWEST, STRENGTH, TAIL
 
 CONTEXTS, EACH, STEPS = 4, 5, 12
 OWNERS = np.repeat(np.arange(CONTEXTS), EACH)
@@ -133,7 +133,8 @@ def test_the_density_is_that_of_the_formula():
     expected = STRENGTH * np.log(np.exp(exponents).sum(axis=-1))
     values = invariants.log_density(found, jnp.asarray(probes, jnp.float32))
     np.testing.assert_allclose(values, expected, rtol=2e-3, atol=2e-2)
-    energy = (weights * squares).sum(axis=-1).min(axis=-1)
+    needed = np.maximum(0.0, 1 - part["ratios"] / ESSENTIAL)
+    energy = (needed * squares).sum(axis=-1).min(axis=-1)
     np.testing.assert_allclose(invariants.energy(found, jnp.asarray(probes, jnp.float32)), energy, rtol=1e-2)
 
 

@@ -17,7 +17,8 @@ in all movements of one context, such as how far apart its targets are. The gene
 the directions of x in which demonstrations agree most for how much the background varies: r is the ratio of the two. A
 direction counts by 1 - r / LARGEST where that is positive, and its width is sqrt(r) + NARROWEST, in deviations of the
 background. The energy of a movement is its squared distance, in these directions and widths, from the nearest
-demonstration.
+demonstration. It counts by 1 - r / ESSENTIAL only: what demonstrations roughly share is a preference, and in contexts
+far from theirs it may have to be different.
 
 All is linear in units of the descriptors: metres and millimetres give the same.
 """
@@ -35,6 +36,8 @@ from vigor.motion.trajectories import usual_difference
 
 LARGEST = 0.6
 """Ratio from which on a direction says nothing about the context."""
+ESSENTIAL = 0.15
+"""Ratio from which on a direction is not needed to look demonstrated."""
 NARROWEST = 0.1
 """Least width of an invariant, in deviations of the background: a few demonstrations may agree by chance."""
 OVER_TIME = 0.3
@@ -47,8 +50,13 @@ STRENGTH = 6.0
 """Factor on the log density in the reward: a preference for the middle of what is demonstrated."""
 TAIL = 10.0
 """Energy from which on the log density falls slowly, so that what is far away is not pulled at any cost."""
-MISSED = 30.0
-"""Energy of a movement that succeeds in half the cases, if left-out demonstrations say nothing else."""
+MISSED = 10.0
+"""Energy of a movement that succeeds in half the cases where no context can be left out: about what tasks with more
+contexts have."""
+LEAST_ENERGY = 0.25
+"""Energy below which movements are alike: half a width, in one direction."""
+SHOWN = 0.9
+"""Share of left-out demonstrations that are predicted to succeed at least: a few may be unlike all others."""
 ALL, SOME = 32, 12
 """Contexts up to which all are looked at, left out or misplaced into, and how many of more: each takes its time."""
 _NOTHING = 1e-6
@@ -116,16 +124,29 @@ def learn(
     everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
     summaries = np.asarray(jax.jit(statistics)(everything.astype(np.float32)), np.float64)
     found = _learn(everything, summaries, contexts)
-    energies = []
+    own, wrong = [np.zeros(0)], [np.zeros(0)]
     for context in spread(np.unique(contexts)):
         others = contexts != context
         if np.sum(others) > 1:
             without = _learn(everything[:, others], summaries[:, others], contexts[others])
-            energies.append(np.asarray(_energy(without, demonstrations[~others])))
-    # Demonstrations of a context that is left out succeed, whatever their energy.
-    usual = 4 * np.quantile(np.concatenate(energies), 0.9) if energies else 0.0
+            energies = np.asarray(_energy(without, everything[:, ~others].astype(np.float32)), np.float64)
+            own.append(energies[0])
+            wrong.append(energies[1:].ravel())
+    missed = _missed(np.concatenate(own), np.concatenate(wrong))
     distinct = 0.5 * usual_difference(trajectories)
-    return found._replace(missed=jnp.maximum(MISSED, usual), distinct=jnp.asarray(distinct, jnp.float32))
+    return found._replace(missed=jnp.float32(missed), distinct=jnp.float32(distinct))
+
+
+def _missed(own: np.ndarray, wrong: np.ndarray) -> float:
+    """Energy of a movement that succeeds in half the cases, by energies of left-out demonstrations.
+
+    own: in their own contexts, which they solve; wrong: misplaced into others, where most fail. It is midway between
+    what is usual of both, as ratios go.
+    """
+    if not len(own) or not len(wrong):
+        return MISSED
+    own, wrong = np.maximum(own, LEAST_ENERGY), np.maximum(wrong, LEAST_ENERGY)
+    return float(max(np.sqrt(np.median(own) * np.median(wrong)), np.quantile(own, SHOWN)))
 
 
 def spread(contexts: np.ndarray) -> np.ndarray:
@@ -220,8 +241,13 @@ def project(
 
 
 def weights(invariants: Invariants) -> Float[Array, "*run invariant"]:
-    """Weight of each invariant, from 0 to 1."""
+    """Weight of each invariant in the reward, from 0 to 1."""
     return jnp.maximum(0.0, 1 - invariants.ratios / LARGEST)
+
+
+def _needed(invariants: Invariants) -> Float[Array, "*run invariant"]:
+    """Weight of each invariant in what a movement is judged by, from 0 to 1."""
+    return jnp.maximum(0.0, 1 - invariants.ratios / ESSENTIAL)
 
 
 def _squares(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Array:
@@ -237,8 +263,8 @@ def log_density(invariants: Invariants, descriptors: Float[Array, "*batch time f
 
 
 def energy(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch"]:
-    """Squared distance of movements from the nearest demonstration, by invariants in their widths."""
-    return jnp.min(jnp.sum(weights(invariants) * _squares(invariants, descriptors), axis=-1), axis=-1)
+    """Squared distance of movements from the nearest demonstration, by essential invariants in their widths."""
+    return jnp.min(jnp.sum(_needed(invariants) * _squares(invariants, descriptors), axis=-1), axis=-1)
 
 
 _energy = jax.jit(energy)
@@ -270,7 +296,7 @@ def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any
             "elsewhere": float(invariants.elsewhere[i]),
         }
         for i in np.argsort(ratios, kind="stable")
-        if ratios[i] < LARGEST / 4 and invariants.within[i] > 0
+        if ratios[i] < ESSENTIAL and invariants.within[i] > 0
     ]
 
 
@@ -282,12 +308,12 @@ def most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"
 
 @jax.jit
 def _most_missed(invariants: Invariants, descriptors: Float[Array, "time feature"]) -> tuple[Array, Array, Array]:
-    squares = weights(invariants) * _squares(invariants, descriptors)
+    squares = _needed(invariants) * _squares(invariants, descriptors)
     nearest = jnp.argmin(jnp.sum(squares, axis=-1))
     # A statistic's share in how far the invariants are apart, in terms of the movement's own statistics.
     away = project(invariants, descriptors) - invariants.known[nearest]
     values, shown = statistics(descriptors), demonstrated(invariants)[nearest]
-    scaled = weights(invariants) * away / (jnp.sqrt(invariants.ratios) + NARROWEST) ** 2
+    scaled = _needed(invariants) * away / (jnp.sqrt(invariants.ratios) + NARROWEST) ** 2
     share = (values - shown) * (invariants.directions @ scaled)
     which = jnp.argmax(share)
     return which, values[which], shown[which]

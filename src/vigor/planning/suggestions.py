@@ -29,39 +29,55 @@ class Suggestion:
     """Both in words."""
 
 
-def suggest(planner: Planner, count: int = 3, seed: int = 0) -> tuple[Suggestion, ...]:
-    """Contexts of the task's distribution in which a demonstration would help most, the best first.
+def suggest(
+    planner: Planner, count: int = 3, seed: int = 0, candidates: np.ndarray | None = None
+) -> tuple[Suggestion, ...]:
+    """Contexts in which a demonstration would help most, the best first; candidates: [n, C], those that can be shown,
+    or contexts of the task's distribution.
 
     A demonstration helps the contexts around it. So each suggestion is the candidate around which most success is
-    missing: the sum over candidates of (1 - predicted success), each by exp(-distance^2 / 2) and by how far it is from
-    all contexts that are demonstrated or suggested already. Where nothing is predicted to fail, what is farthest from
-    demonstrations comes first.
+    missing: the sum over contexts of the task's distribution of (1 - predicted success), each by exp(-distance^2 / 2)
+    and by how far it is from all contexts that are demonstrated or suggested already. Where nothing is predicted to
+    fail, what is farthest from demonstrations comes first.
     """
-    if not 1 <= count <= CANDIDATES:
-        raise UserError(f"from 1 to {CANDIDATES} contexts can be suggested, not {count}")
     if not 0 <= seed < 2**32:
         raise UserError(f"the seed must be from 0 to 2**32 - 1, not {seed}")
-    task, trained = planner.task, planner.trained
+    task, known = planner.task, planner.trained
     drawn = np.asarray(task.sample_contexts(np.random.default_rng(seed), CANDIDATES), float)
-    mixtures, _ = planner.mixtures(drawn, Constraints(), seed)
-    success = prediction.component_success(
-        jax.random.key(seed), task, planner.common, jnp.asarray(drawn, jnp.float32), mixtures
-    )
-    best = np.asarray(jnp.max(success, axis=1), float)
-    drawn, trained = (
-        np.asarray(jax.vmap(task.transfer.as_near, (0, None))(part, trained[0])) for part in (drawn, trained)
+    asked = drawn if candidates is None else candidates
+    if not 1 <= count <= len(asked):
+        raise UserError(f"from 1 to {len(asked)} contexts can be suggested, not {count}")
+    # The candidates themselves come last, so that one program predicts for all.
+    everywhere = drawn if candidates is None else np.concatenate([drawn, candidates])
+    best = _predicted(planner, everywhere, seed)
+    drawn, asked, known = (
+        np.asarray(jax.vmap(task.transfer.as_near, (0, None))(part, planner.trained[0])) for part in (drawn, asked, known)
     )
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
-    alike = np.exp(-0.5 * cdist(drawn / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
-    known, found, free = trained, [], np.ones(len(drawn))
+    alike = np.exp(-0.5 * cdist(asked / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
+    found, free = [], np.ones(len(asked))
     for _ in range(count):
-        nearest = cdist(drawn / unit, known / unit).min(axis=1) / np.sqrt(drawn.shape[1])
-        missing = (1 - best + 1e-3) * (1 - np.exp(-0.5 * nearest**2))
+        missing = (1 - best[: len(drawn)] + 1e-3) * (1 - np.exp(-0.5 * away(drawn, known, unit) ** 2))
         chosen = int(np.argmax(free * (alike @ missing)))
         free[chosen] = 0.0
-        found.append(_suggestion(drawn[chosen], best[chosen], nearest[chosen]))
-        known = np.concatenate([known, drawn[chosen : chosen + 1]])
+        near = float(away(asked[chosen : chosen + 1], known, unit)[0])
+        found.append(_suggestion(asked[chosen], float(best[chosen - len(asked)]), near))
+        known = np.concatenate([known, asked[chosen : chosen + 1]])
     return tuple(found)
+
+
+def away(contexts: np.ndarray, known: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Distances [n] of contexts from the nearest of those that are known, in units of the coordinates [C]."""
+    return cdist(contexts / unit, known / unit).min(axis=1) / np.sqrt(contexts.shape[1])
+
+
+def _predicted(planner: Planner, contexts: np.ndarray, seed: int) -> np.ndarray:
+    """Predicted success [n] of the best way in each context."""
+    mixtures, _ = planner.mixtures(contexts, Constraints(), seed)
+    success = prediction.component_success(
+        jax.random.key(seed), planner.task, planner.common, jnp.asarray(contexts, jnp.float32), mixtures
+    )
+    return np.asarray(jnp.max(success, axis=1), float)
 
 
 def _suggestion(context: np.ndarray, predicted: float, away: float) -> Suggestion:
