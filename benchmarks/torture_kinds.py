@@ -23,6 +23,8 @@ from vigor.learning import invariants, starts
 from vigor.planning import plan_files, skill_files
 from vigor.planning.plans import Plans
 from vigor.planning.skills import Card
+from vigor.practice import attempts
+from vigor.practice.account import Account, Round
 from vigor.runs.run import Metric, Result
 from vigor.runs.setup import Setup
 from vigor.tasks.scenes.files import Written
@@ -77,6 +79,8 @@ EXPORT = commands("export plan.json CSV\nshow plan.json --out new.png")
 URDF = commands("robot arm.urdf\nexport plan.json CSV --urdf arm.urdf --acceleration 9")
 SKILL = commands("inspect skill.vigor\nplan skill.vigor --task TASK CONTEXT --out new.json")
 PACK = commands("pack run --out new.vigor")
+PRACTISE = commands("practise run --contexts 2 --rounds 1 --samples 1 --out new")
+GO_ON = commands("practise run --contexts 2 --rounds 1 --samples 1 --out practising")
 SCENE = commands("demos import scene/small.toml scene/recorded --out new")
 SCENE_RUN = commands("export scene_run CSV")
 SCENE_SKILL = commands("inspect scene.vigor\nplan scene.vigor --context 0.4 0 0.1 0 --out new.json")
@@ -109,6 +113,10 @@ def kinds(pristine: Path) -> tuple[Kind, ...]:
         Kind("scene_run/scene.json", SCENE_RUN, Scene),
         Kind("scene/small.toml", SCENE, Written),
         Kind("scene/arm.urdf", SCENE),
+        Kind("practised/practice.json", commands("report practised"), Account),
+        Kind("practising/practice/settings.json", GO_ON),
+        Kind("practising/practice/1/attempts.npz", GO_ON, None, attempts.CONTENTS),
+        Kind("practising/practice/1/round.json", GO_ON, Round),
         Kind(row, commands("report benchmark"), store.Finished),
         Kind("arm.urdf", URDF),
         Kind("arm.xml", commands("robot arm.xml")),
@@ -152,6 +160,7 @@ def _make(run: Path | None, scenes: bool) -> None:
     _tables()
     _robots()
     if scenes:
+        _practise()
         _scene()
     _formats()
     _benchmark()
@@ -188,6 +197,14 @@ def _robots() -> None:
     body = '<body name="b{0}" pos="0.5 0 0"><joint name="j{0}" axis="0 0 1" range="-3 3"/><geom size="0.1"/>'
     bodies = "".join(body.format(i) for i in range(3)) + "</body>" * 3
     Path("arm.xml").write_text(f'<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody></mujoco>')
+
+
+def _practise() -> None:
+    """A run that practised, and one that had nearly come to the end of it."""
+    _do(*PRACTISE[0][:-1], "practised")
+    shutil.copytree("practised/practice", "practising/practice")
+    taken = shutil.ignore_patterns("practice", "practice.json", "report.html", "figures")
+    shutil.copytree("practised", "practising/practice/1/run", ignore=taken)
 
 
 def _scene() -> None:

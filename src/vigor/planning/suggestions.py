@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError
 from vigor.learning import prediction
@@ -49,10 +49,10 @@ def suggest(planner: Planner, count: int = 3, seed: int = 0) -> tuple[Suggestion
     )
     best = np.asarray(jnp.max(success, axis=1), float)
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
-    alike = np.exp(-0.5 * cdist(drawn / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
+    alike = np.exp(-0.5 * scipy.spatial.distance.cdist(drawn / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
     known, found, free = trained, [], np.ones(len(drawn))
     for _ in range(count):
-        nearest = cdist(drawn / unit, known / unit).min(axis=1) / np.sqrt(drawn.shape[1])
+        nearest = scipy.spatial.distance.cdist(drawn / unit, known / unit).min(axis=1) / np.sqrt(drawn.shape[1])
         missing = (1 - best + 1e-3) * (1 - np.exp(-0.5 * nearest**2))
         chosen = int(np.argmax(free * (alike @ missing)))
         free[chosen] = 0.0
