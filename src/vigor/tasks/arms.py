@@ -103,9 +103,8 @@ def _solid(capsule: Capsule) -> Solid:
     matrix = np.eye(4)
     matrix[:3, 3] = (start + end) / 2
     if length:
-        matrix[:3, :3] = scipy.spatial.transform.Rotation.align_vectors([(end - start) / length], [(0.0, 0.0, 1.0)])[
-            0
-        ].as_matrix()
+        turn, _ = scipy.spatial.transform.Rotation.align_vectors([(end - start) / length], [(0.0, 0.0, 1.0)])
+        matrix[:3, :3] = turn.as_matrix()
     return Solid("capsule", Frame.of(matrix), (capsule.radius, length))
 
 
