@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,7 +93,7 @@ ROBOMIMIC = commands("demos import POINT robomimic.hdf5 --out new")
 def kinds(pristine: Path) -> tuple[Kind, ...]:
     """Every kind of file that there is."""
     row, bag, sqlite = (
-        next(path.relative_to(pristine).as_posix() for path in sorted((pristine / folder).glob(name)))
+        next((path.relative_to(pristine).as_posix() for path in sorted((pristine / folder).glob(name))), name)
         for folder, name in (("benchmark/cells", "*.json"), ("bag", "*.mcap"), ("sqlite", "*.db3"))
     )
     every = (
@@ -217,9 +218,13 @@ def _scene() -> None:
 
 
 def _formats() -> None:
-    """Recordings as other programs write them."""
-    recorded.lerobot(Path("lerobot"))
-    recorded.robomimic(Path("robomimic.hdf5"))
+    """Recordings as other programs write them, as far as the libraries that do are there."""
+    if find_spec("pyarrow"):
+        recorded.lerobot(Path("lerobot"))
+    if find_spec("h5py"):
+        recorded.robomimic(Path("robomimic.hdf5"))
+    if not find_spec("rosbags"):
+        return
     times = np.arange(40) / 30
     for number, (name, storage) in enumerate((("bag", "mcap"), ("sqlite", "sqlite3"))):
         goal = recorded.goals(2)[0]
