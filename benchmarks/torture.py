@@ -34,7 +34,7 @@ from torture_processes import Case, Findings, many, table  # noqa: E402
 
 PARTS = ("files", "words", "plans", "kills", "disks", "foreign")
 PATIENT = 1000
-"""Cases from which a piece is no short one, which leaves out scenes, and to use everything as it is meant."""
+"""Cases from which a piece is no short one, which has no practice, no scenes, and nothing used as it is meant."""
 
 
 def main() -> None:

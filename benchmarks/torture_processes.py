@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from vigor import api  # noqa: F401  What commands import, for all that are forked.
 from vigor.cli import main as cli
 from vigor.reports import figures
 

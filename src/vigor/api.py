@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics import folders
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
 from vigor.demonstrations import dataset, importers, splits
@@ -109,7 +110,7 @@ class Run(CanPlan):
         """Draw the figures and write `report.html`, one file that opens without a network; returns its path."""
         from vigor.reports.run import draw
 
-        return draw(self.folder, self.task)
+        return draw(self.folder, self.task, practice=self.practice)
 
     def practise(
         self,
@@ -139,12 +140,11 @@ class Run(CanPlan):
     @cached_property
     def practice(self) -> Account | None:
         """Account of the practice that the run came of; None if there was none."""
-        return account.read(self.folder) if (self.folder / account.ACCOUNT).exists() else None
+        return account.of(self.folder)
 
     def save(self, folder: str | Path) -> "Run":
         """Copy the run into a new folder; returns the run there."""
-        runs.claim(Path(folder))
-        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        folders.write_whole(Path(folder), lambda place: shutil.copytree(self.folder, place))
         return load_run(folder, self.task)
 
     @property

@@ -160,8 +160,8 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None, sto
     if not stopped:
         run.read_result(folder)
     training = setup.settings.density_ratio.training
-    like = jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, loaded.features))
-    stored = checkpoints.load_networks(folder, like.parameters, network=training.networks)
+    like = network_training.parameters_like(training, loaded.features)
+    stored = checkpoints.load_networks(folder, like, network=training.networks)
     at, common = (
         checkpoints.load_starts(folder, loaded.promp.weights),
         checkpoints.load_invariants(folder, loaded.features),

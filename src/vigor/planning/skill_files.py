@@ -195,7 +195,7 @@ def _within(prefix: str, part: Contents) -> Contents:
 def _network(card: Card) -> Any:
     """Shapes of a network's parameters."""
     training = card.settings.density_ratio.training
-    return jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, card.features)).parameters
+    return network_training.parameters_like(training, card.features)
 
 
 def digest_of(text: str, arrays: Mapping[str, np.ndarray]) -> str:

@@ -83,12 +83,13 @@ def write_report(
     course: Charts | None = None,
     calibration: Charts | None = None,
     cannot: Sequence[str] = (),
+    practice: Any = None,
 ) -> Path:
     """Write `report.html` into a run's folder from the files that the run left there, and return its path.
 
     context_names: a name for every number of a context; captions: of the task's own figures, by the file's name without
     its ending; moved: movements in test and training contexts; course: of training; calibration: of predicted success;
-    cannot: sentences about what the run cannot do.
+    cannot: sentences about what the run cannot do; practice: account of the practice that it came of.
     """
     if not (folder / "result.json").is_file():
         raise UserError(
@@ -112,7 +113,7 @@ def write_report(
         ],
         command=_command(config.get("command")),
         settings=dict(_flat(config)),
-        practice=_read(folder / "practice.json") if (folder / "practice.json").is_file() else None,
+        practice=practice,
         moved={name: moved[key] for key, name in SPLITS.items() if key in (moved or {})} if moved else {},
         course=course,
         calibration=calibration,

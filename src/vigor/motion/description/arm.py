@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError, near_misses
 from vigor.motion.description import DescribedJoint, Description
@@ -158,7 +158,7 @@ def _stay(joint: DescribedJoint) -> np.ndarray:
     if joint.kind == "prismatic":
         moved[:3, 3] = way
     else:
-        moved[:3, :3] = Rotation.from_rotvec(way).as_matrix()
+        moved[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(way).as_matrix()
     return moved
 
 
