@@ -9,7 +9,7 @@ from vigor.basics import files
 from vigor.basics.errors import UserError
 
 
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` make a folder elsewhere, then move it to `path`, which must be new: see `files.write_whole`.
 
     write: is given the place for the folder, whose name is that of `path`.

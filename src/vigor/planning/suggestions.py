@@ -51,7 +51,7 @@ def suggest(
     everywhere = drawn if candidates is None else np.concatenate([drawn, candidates])
     best = _predicted(planner, everywhere, seed)
     drawn, asked, known = (
-        np.asarray(jax.vmap(task.transfer.as_near, (0, None))(part, planner.trained[0]))
+        np.asarray(jax.vmap(task.transfer.as_near, (0, None))(jnp.asarray(part), planner.trained[0]))
         for part in (drawn, asked, known)
     )
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
