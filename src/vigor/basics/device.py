@@ -16,7 +16,7 @@ def use_device(device: Device) -> None:
     jax.config.update("jax_compilation_cache_dir", str(_cache()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if device != "auto":
-        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
+        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda,cpu"}[device])
     try:
         jax.devices()
     except (RuntimeError, AssertionError):  # The latter where JAX has no program for the device at all.

@@ -74,6 +74,10 @@ def replay(
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
+        if limits is not None:  # Rewards, which have the cost in them, count within a way alone.
+            cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
+            log_weights = jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH)
+            mixtures = mixtures._replace(log_weights=log_weights)
     return mixtures, rewards[-1]
 
 
