@@ -37,8 +37,9 @@ class Train:
     """Test contexts [n, C] in a .csv or .npy file, instead of drawn ones."""
     demos_per_context: Annotated[int | None, arg(metavar="INT")] = None
     """Demonstrations of each training context that are learned from; by default as many as the task says."""
-    descriptors: str = "geometric"
-    """Descriptor set; the reachers also have `angles` and `jointwise`."""
+    descriptors: str | None = None
+    """Descriptor set, by default the preset's: `geometric` is a task's own, the reachers also have `angles` and
+    `jointwise`, the box pusher `paper`."""
     raw: bool = False
     """Learn from the recordings themselves, subsampled, instead of the ProMPs fitted to them."""
     seed: int = 0
@@ -110,6 +111,7 @@ class Train:
             task,
             self.demos,
             method=self.method,
+            preset=self.preset,
             train_contexts=self.train_contexts,
             test_contexts=contexts,
             demos_per_context=self.demos_per_context,

@@ -20,7 +20,7 @@ from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
 from vigor.learning import networks
 from vigor.learning.networks import Architecture
 from vigor.runs.methods import METHODS, method
-from vigor.runs.presets import Preset, preset
+from vigor.runs.presets import Preset, descriptors, preset
 from vigor.runs.setup import Setup, fingerprint
 from vigor.tasks import TASKS, load_task
 
@@ -174,10 +174,20 @@ def _usual(data: Data, task: str, name: str, which: Preset, seed: int, quick: bo
     settings = with_values(preset(task, which, name), **shorter)
     if settings == with_values(preset(task, "default", name), **shorter):
         which = "default"
+    loaded = load_task(task)
     placed = data.of(task)
     assert placed is not None
-    contexts, each = splits.suited(placed.shown, Setup.train_contexts, load_task(task).source.per_context)
-    setup = Setup(task, None, name, seed, train_contexts=contexts, demos_per_context=each, settings=settings)
+    contexts, each = splits.suited(placed.shown, Setup.train_contexts, loaded.source.per_context)
+    setup = Setup(
+        task,
+        None,
+        name,
+        seed,
+        train_contexts=contexts,
+        demos_per_context=each,
+        descriptors=descriptors(loaded, which),
+        settings=settings,
+    )
     return Cell(_learning_from(placed, setup), "", which, quick)
 
 

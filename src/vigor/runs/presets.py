@@ -49,6 +49,11 @@ _ANY_TASK: dict[str, dict[str, Any]] = {
 """Settings for a task that has none of its own."""
 
 
+def descriptors(task: Task, name: Preset) -> str:
+    """Descriptor set that a preset begins with: the paper's, where a task has another of its own."""
+    return name if name in task.other_descriptors else "geometric"
+
+
 def preset(task: Task | str, name: Preset = "default", method_name: str = "vigor") -> Any:
     """Settings of a method for a task: the method's own, then the preset's, then the task's for it."""
     if name not in get_args(Preset):

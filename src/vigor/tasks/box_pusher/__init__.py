@@ -122,7 +122,7 @@ TASK = Task(
     kinematics=path,
     # The paper counts 19: with these 18 the time step, which the networks are given as the phase.
     descriptors=(*PATH, scaled(box_to_goal, LENGTH)),
-    other_descriptors={"path": PATH},
+    other_descriptors={"paper": PATH},
     judge=Judge(simulate=simulate, success_distance=0.015, distinct=0.03, samples=5),
     source=Source(
         per_context=3,

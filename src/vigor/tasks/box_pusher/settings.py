@@ -4,8 +4,8 @@ from typing import Any
 
 SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {
-        "iterations": 10,
-        "components": 6,
+        "iterations": 30,
+        "components": 12,
         "room": 0.2,
         "samples": 30,
         "layers": 2,
