@@ -5,6 +5,7 @@ returns [time] or [time, feature]; `jax.vmap` lifts it over samples, components 
 """
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -94,6 +95,7 @@ def offsets_to(
 def scaled(descriptor: Descriptor, unit: float) -> Descriptor:
     """A descriptor in another unit. Networks take descriptors as they are, and learn best from numbers around 1."""
 
+    @wraps(descriptor)
     def scaled_descriptor(motion: Motion) -> Float[Array, " time"] | Float[Array, "time feature"]:
         return descriptor(motion) / unit
 

@@ -1,5 +1,6 @@
 """The report of a run: one HTML file that opens anywhere, without a network."""
 
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +105,7 @@ def write_report(
         title=f"{html.short(result.get('task'))}: {html.short(result.get('method'))}",
         facts={name: known[name] for name in FACTS if known.get(name) is not None},
         compared=ways.compared(result, SPLITS),
-        common=[item for item in result.get("common") or () if isinstance(item, dict)],
+        common=_essential(result.get("common")),
         splits=[_split(name, result[key], context_names) for key, name in SPLITS.items() if result.get(key)],
         pictures=[
             picture
@@ -121,6 +122,21 @@ def write_report(
     )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"
+
+
+def _essential(common: Any) -> list[dict[str, Any]]:
+    """Rows of what demonstrations have in common: how many times as much it differs elsewhere, and a bar's length."""
+    rows = [item for item in common or () if isinstance(item, dict)]
+    times = [_number(row.get("elsewhere")) / max(_number(row.get("deviation")), 1e-30) for row in rows]
+    longest = math.log(max([*times, math.e]))
+    return [
+        row | {"times": float(f"{ratio:.2g}"), "share": round(100 * max(0.0, math.log(max(ratio, 1.0))) / longest)}
+        for row, ratio in zip(rows, times, strict=True)
+    ]
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _read(path: Path) -> dict[str, Any]:
