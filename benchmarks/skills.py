@@ -46,7 +46,12 @@ def main() -> None:
             begun = time.process_time()
             found = figures((run.pack(path, every=every) if every else run).plan(contexts))
             size = round(path.stat().st_size / 1e6, 2) if every else None
-            told = {"task": run.task.name, "run": run.setup.seed, "iterations": run.result["iterations"], "every": every}
+            told = {
+                "task": run.task.name,
+                "run": run.setup.seed,
+                "iterations": run.result["iterations"],
+                "every": every,
+            }
             told |= {"contexts": asked.contexts, "seed": asked.seed, "MB": size}
             row = told | found | {"cpu_s": round(time.process_time() - begun)}
             print(json.dumps(row), flush=True)
