@@ -52,7 +52,7 @@ def main() -> None:
                 "iterations": run.result["iterations"],
                 "every": every,
             }
-            told |= {"contexts": asked.contexts, "seed": asked.seed, "MB": size}
+            told |= {"every": every, "contexts": asked.contexts, "seed": asked.seed, "MB": size}
             row = told | found | {"cpu_s": round(time.process_time() - begun)}
             print(json.dumps(row), flush=True)
             if asked.out:
