@@ -211,7 +211,8 @@ def predict(
     """Promises of movements [context, n, D]."""
     count, each = movements.shape[:2]
     flat = jnp.asarray(movements.reshape(count * each, -1))
-    joints = np.asarray(rollout(task.promp, flat))
+    rolled = np.asarray(rollout(task.promp, jnp.asarray(movements)))  # The program that `rank` has compiled.
+    joints = rolled.reshape(count * each, *rolled.shape[2:])
     owners = np.repeat(contexts, each, axis=0).astype(np.float32)
     predicted = np.asarray(prediction.movement_success(task, common, joints, owners)).tolist()
     distances = _distances(task, joints, owners)
