@@ -67,7 +67,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Account:
-    """What practice took and what became of it: `practice.json`."""
+    """Account of practice, what it took and what became of it: `practice.json`."""
 
     settings: PracticeSettings
     run: str

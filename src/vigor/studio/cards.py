@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from vigor.planning.plans import Solution
-from vigor.planning.violations import Violation
+from vigor.planning.violations import Violation, by_kind
 from vigor.studio.planning_thread import Essential
 from vigor.studio.recorder import LONGEST
 from vigor.studio.shared import Trace
@@ -79,25 +79,26 @@ def facts(part: Solution, way: Trace) -> list[str]:
 
 def clearance(part: Solution) -> list[str]:
     """The distance to the nearest obstacle in words, if there are any and the solution is in none."""
-    away = {name: value for name, value in part.margins.items() if name.startswith("keep-out")}
-    nearest = min(away, key=lambda name: away[name], default=None)
+    away = by_kind(part.margins).get("keep-out", {})
+    nearest = min(away, key=lambda number: away[number], default=None)
     if nearest is None or away[nearest] < 0:
         return []
-    return [f"{distance(away[nearest])} to obstacle {nearest.removeprefix('keep-out').strip()}"]
+    return [f"{distance(away[nearest])} to obstacle {nearest}"]
 
 
 def margin(part: Solution) -> list[str]:
     """The smallest margin of a solution in words, if anything else than obstacles limits it; else how far it is inside
     its last region."""
-    limits = {name: value for name, value in part.margins.items() if not name.startswith("keep-out")}
+    kinds = by_kind(part.margins).items()
+    limits = {(kind, number): value for kind, own in kinds if kind != "keep-out" for number, value in own.items()}
     if limits:
-        name, value = min(limits.items(), key=lambda item: item[1] / UNITS.get(item[0], 0.1))
+        (kind, number), value = min(limits.items(), key=lambda item: item[1] / UNITS.get(item[0][0], 0.1))
         said = {
             "position": f"{value:.2f} rad to a joint's limit",
             "velocity": f"{1 - value:.0%} of the largest speed",
             "itself": f"{distance(value)} between links",
         }
-        return [said.get(name, f"{value:.2g} to spare of {name}")]
+        return [said.get(kind, f"{value:.2g} to spare of {kind} {number}")]
     if not part.targets:
         return []
     return [f"{distance(-list(part.targets.values())[-1].end)} to spare"]

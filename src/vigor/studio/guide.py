@@ -14,7 +14,7 @@ ENOUGH = 5
 
 @dataclass(frozen=True)
 class State:
-    """What the guide looks at."""
+    """State of a session, as the guide looks at it."""
 
     instruction: str
     """How a demonstration is given."""
@@ -47,7 +47,7 @@ class Advice:
 
 
 def advise(now: State) -> Advice:
-    """What to do next."""
+    """Next step."""
     progress = now.progress
     if now.recording:
         return _recording(now)

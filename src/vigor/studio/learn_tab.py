@@ -15,7 +15,7 @@ SOURCES = {"what was recorded here": "recorded", "imported demonstrations": "imp
 
 
 class LearnTab:
-    """What to learn from and for how long, and progress."""
+    """Tab of learning: from what and for how long, and progress."""
 
     def __init__(self, gui: Any, session: Session) -> None:
         self._session = session

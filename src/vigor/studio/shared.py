@@ -101,7 +101,7 @@ class Shared:
 
     @property
     def names(self) -> list[str]:
-        """What the marks are called."""
+        """Names of the marks."""
         marks = self.stage.layout.marks(self.context)
         return [f"target {i}" if self.numbered else mark.label for i, mark in enumerate(marks, start=1)]
 

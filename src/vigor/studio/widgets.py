@@ -1,4 +1,4 @@
-"""What is done again and again with widgets of viser."""
+"""Helpers for widgets of viser."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -102,7 +102,7 @@ def _closest(path: np.ndarray, mark: Mark) -> tuple[float, int]:
 
 
 def _miss(aim: Aim, path: np.ndarray, mark: Mark) -> Missing | None:
-    """How a path [n, 3] misses a mark; None if it does not."""
+    """Way in which a path [n, 3] misses a mark; None if it does not."""
     away, step = _closest(path if aim.when == "pass" else path[-1:], mark)
     place = path[step] if aim.when == "pass" else path[-1]
     said = f"target {aim.mark + 1}"

@@ -91,7 +91,7 @@ class Objects:
         return next((part for part in missed if part is not None), None)
 
     def _miss(self, wanted: Criterion, context: np.ndarray, seen: Sequence[Picture]) -> Missing | None:
-        """How a movement misses a condition; None if it does not."""
+        """Way in which a movement misses a condition; None if it does not."""
         item = next(item for item in self._scene.objects if item.name == wanted.object)
         mark, path = self._mark(item, context), effector(seen)
         away = np.linalg.norm(path - mark.position, axis=1)
