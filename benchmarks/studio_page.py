@@ -142,6 +142,10 @@ class Hand:
         """Click a part of a card or of a list."""
         self.page.locator(f'[data-click="{word} {number}"]').first.click(position={"x": 4, "y": 4})
 
+    def check(self, name: str) -> None:
+        """Press a check box."""
+        self.page.get_by_role("checkbox", name=name).click()
+
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()
 

@@ -99,6 +99,11 @@ def test_record_learn_and_plan(browser, tmp_path):
         record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
         check_saved(tmp_path, robot.task)
 
+        hand.tab("View")
+        hand.check("Dark")
+        page.wait_for_selector("[data-mantine-color-scheme=dark]")
+        hand.check("Dark")
+        hand.tab("Show")
         with opened(browser, url, TABLET) as other:
             second = Hand(other, robot.view)
             check_nothing_is_clipped(second, robot)
