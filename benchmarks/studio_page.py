@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from vigor.studio.scene import field_for
 from vigor.tasks.stage import View
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -94,7 +95,7 @@ class Hand:
 
     def __init__(self, page: Page, view: View) -> None:
         self.page = page
-        box = page.locator("canvas").first.bounding_box()
+        box = page.locator("canvas").last.bounding_box()
         assert box is not None
         self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
         self._eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
@@ -102,7 +103,8 @@ class Hand:
         right = np.cross(self._forward, up)
         self._right = right / np.linalg.norm(right)
         self._down = np.cross(self._forward, self._right)
-        self._scale = box["height"] / 2 / np.tan(view.field / 2)
+        field = field_for(view.field, box["width"] / box["height"])
+        self._scale = box["height"] / 2 / np.tan(field / 2)
 
     def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
         """Pixel of the page that shows a place [3] of the scene."""
@@ -140,10 +142,14 @@ class Hand:
         """Click a part of a card or of a list."""
         self.page.locator(f'[data-click="{word} {number}"]').first.click(position={"x": 4, "y": 4})
 
+    def check(self, name: str) -> None:
+        """Press a check box."""
+        self.page.get_by_role("checkbox", name=name).click()
+
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()
 
-    def says(self, text: str, seconds: float = 60.0) -> None:
+    def says(self, text: str | re.Pattern[str], seconds: float = 60.0) -> None:
         """Wait until the page shows a text."""
         self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
 

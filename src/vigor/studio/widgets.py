@@ -10,6 +10,11 @@ PALE = (233, 236, 239)
 """Colour of a button that is not the next to press."""
 
 
+def theme(gui: Any, dark: bool = False) -> None:
+    """Give all pages their look."""
+    gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False, dark_mode=dark)
+
+
 def show(widget: Any, **values: Any) -> None:
     """Change those values of a widget that are others now: every change is sent to all pages."""
     for name, value in values.items():

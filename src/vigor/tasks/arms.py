@@ -240,7 +240,9 @@ def stage_of(task: Task) -> DraggedArm:
     layout = Regions(task)
     points = np.asarray(task.kinematics(jnp.asarray(home(task), jnp.float32)))
     view = view_of(in_space(points), places(layout), points.shape[-1] == 2)
-    return DraggedArm(task, view, layout, *moved(task))
+    robot = task.arm.robot
+    skin = None if robot is None else skin_of(robot, task.arm.joints, capsules(robot))
+    return DraggedArm(task, view, layout, *moved(task), skin=skin)
 
 
 def home(task: Task) -> np.ndarray:
