@@ -2,7 +2,7 @@
 
     python benchmarks/ways_figure.py PATH [--task planar-reacher] [--seed 300] [--context 6] [--out FILE.png]
 
-PATH is a clone of github.com/NiklasFreymuth/VIGOR. The run is one of benchmarks/ways.py, kept in `--runs`.
+PATH is a clone of github.com/NiklasFreymuth/VIGOR. The run is one of those that benchmarks/ways.py measures.
 """
 
 import argparse
@@ -11,8 +11,9 @@ from pathlib import Path
 from vigor.api import load_run
 from vigor.demonstrations.formats import published
 from vigor.reports import figures, side_by_side
+from vigor.runs import run as runs
 from vigor.tasks import load_task
-from ways import TASKS, trained
+from ways import TASKS, setup
 
 
 def main() -> None:
@@ -25,7 +26,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/pictures/ways.png"))
     given = parser.parse_args()
     task = load_task(given.task)
-    run = load_run(trained(task, published.load(task, given.path), "default", given.seed, given.runs))
+    shown, folder = published.load(task, given.path), given.runs / f"{given.task}-{given.seed}"
+    if (folder / runs.CONFIG).exists():
+        runs.resume(folder)
+    else:
+        runs.train(setup(task, shown, "default", given.seed), folder, task=task, demonstrations=shown)
+    run = load_run(folder)
     assert run.repertoire is not None, "demonstrations are held out"
     index = run.policies.training + given.context - 1
     figures.save(side_by_side.figure(run.task, run.repertoire, run.policies, [index]), given.out)

@@ -1,4 +1,4 @@
-"""Predicted success of components: that of their samples, and the weights that follow from it."""
+"""Predicted success of components: that of their samples."""
 
 from functools import partial
 
@@ -41,15 +41,3 @@ def test_movements_are_predicted_one_by_one():
     expected = invariants.predicted_success(problem().invariants, problem().demonstrations)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
     assert np.mean(found) > 0.9
-
-
-def test_what_fails_is_hardly_drawn():
-    before = mixtures()
-    common, contexts = problem().invariants, problem().contexts
-    rates = np.maximum(success(common, contexts, before), 1e-6)
-    after = prediction.weighed(before, jnp.asarray(rates))
-    expected = np.exp(before.log_weights) * rates**prediction.CAUTION
-    expected /= expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(np.exp(after.log_weights), expected, rtol=1e-3, atol=1e-6)
-    assert np.exp(after.log_weights)[0, 1] < 0.05
-    np.testing.assert_array_equal(after.means, before.means)

@@ -100,8 +100,6 @@ def test_mixes():
     predicted = np.array([1.0, 0.5, 0.9, 0.1])
     np.testing.assert_allclose(choice.mixed("learned", weights, groups, predicted, 0.5), weights)
     np.testing.assert_allclose(choice.mixed("surest", weights, groups, predicted, 0.5), [1, 0, 0, 0])
-    shown = choice.mixed("shown", weights, groups, predicted, 0.5)
-    np.testing.assert_allclose(shown, predicted**3 / np.sum(predicted**3))
     evenly = choice.mixed("evenly", weights, groups, predicted, 0.5)
     np.testing.assert_allclose(evenly, [0.5 / 1.125, 0.0625 / 1.125, 0.5, 0])
     hopeless = choice.mixed("evenly", weights, groups, 0.1 * predicted, 0.5)

@@ -16,7 +16,7 @@ from planned import planar
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.learning import density_ratio, policy_update, prediction, starts
+from vigor.learning import density_ratio, policy_update, prediction, shares, starts
 from vigor.learning.network_training import new_network
 from vigor.learning.problem import described
 from vigor.learning.starts import Starts
@@ -62,7 +62,7 @@ def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_se
         settings = PLAIN.update
         mixtures, expected = update(key, POINT, settings, reward, ensemble, contexts, mixtures, limiting)
     success = prediction.component_success(key_start, POINT, common, contexts, mixtures)
-    mixtures = prediction.weighed(mixtures, success)
+    mixtures = shares.weighed(POINT, at, common, contexts, mixtures, success)
     found, mixtures = (part._replace(log_weights=jnp.exp(part.log_weights)) for part in (found, mixtures))
     assert_same(found, mixtures, rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(rewards, expected, rtol=5e-3, atol=5e-3)

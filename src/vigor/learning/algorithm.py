@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from vigor.basics.batching import each
 from vigor.basics.errors import UserError
-from vigor.learning import density_ratio, network_training, policy_samples, policy_update, prediction
+from vigor.learning import density_ratio, network_training, policy_samples, policy_update, prediction, shares
 from vigor.learning.density_ratio import DensityRatio
 from vigor.learning.misplaced import with_misplaced
 from vigor.learning.mixture import Mixture
@@ -156,7 +156,7 @@ def _advance(
 
 @partial(jax.jit, static_argnums=(0, 1))
 def policies(task: Task, settings: VigorSettings, problems: Problem, states: VigorState) -> Mixture:
-    """Mixtures of all contexts [run, context, ...], their components weighed by predicted success if so set."""
+    """Mixtures of all contexts [run, context, ...], their components drawn as often as is shown if so set."""
     if settings.update.weights == "fixed":
         return states.mixtures
     return jax.vmap(lambda *one: _judged(task, settings, *one)[0])(problems, states.mixtures)
@@ -180,7 +180,9 @@ def _judged(task: Task, settings: VigorSettings, problem: Problem, mixtures: Mix
     success = prediction.component_success(key, task, problem.invariants, problem.contexts, mixtures)
     success = policy_update.trusted(task, settings.update, problem.starts, problem.contexts, success)
     fixed = settings.update.weights == "fixed"
-    return mixtures if fixed else prediction.weighed(mixtures, success), success
+    if fixed:
+        return mixtures, success
+    return shares.weighed(task, problem.starts, problem.invariants, problem.contexts, mixtures, success), success
 
 
 def fit(task: Task, settings: VigorSettings, problems: Problem) -> VigorState:

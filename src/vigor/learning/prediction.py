@@ -1,4 +1,4 @@
-"""Predicted success of components, without ground truth, and the weights that follow from it. Beyond the paper."""
+"""Predicted success of movements and of components, without ground truth. Beyond the paper."""
 
 from functools import partial
 
@@ -14,8 +14,6 @@ from vigor.tasks.task import Task
 
 SAMPLES = 20
 """Samples of each component that are looked at."""
-CAUTION = 3.0
-"""Power of the predicted success in the weights: a component that fails in half its samples is hardly drawn."""
 
 
 def distinct_of(task: Task, common: Invariants) -> float:
@@ -49,9 +47,3 @@ def component_success(
         return jnp.mean(invariants.predicted_success(common, described), axis=-1)
 
     return jax.vmap(one)(contexts, drawn)
-
-
-def weighed(mixtures: Mixture, success: Float[Array, "context component"]) -> Mixture:
-    """Mixtures [context, ...] whose components are drawn the less, the less they are predicted to succeed."""
-    tempered = mixtures.log_weights + CAUTION * jnp.log(jnp.maximum(success, 1e-6))
-    return mixtures._replace(log_weights=jax.nn.log_softmax(tempered))

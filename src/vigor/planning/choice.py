@@ -9,16 +9,16 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from vigor.basics.errors import UserError
-from vigor.learning.prediction import CAUTION
+from vigor.learning.shares import CAUTION
 from vigor.learning.starts import carried
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import apart
 from vigor.planning.plans import Solution
 from vigor.tasks.task import Task
 
-Mix = Literal["learned", "shown", "evenly", "surest"]
-"""Mix of ways among samples: as was learned; as often as each was demonstrated, tempered by predicted success; evenly,
-all that are predicted to succeed; or none but the surest."""
+Mix = Literal["learned", "evenly", "surest"]
+"""Mix of ways among samples: as was learned, which is as often as each was demonstrated, tempered by predicted success;
+evenly, all that are predicted to succeed; or none but the surest."""
 
 
 class Model(NamedTuple):
@@ -106,7 +106,7 @@ def most_different(joints: np.ndarray, count: int) -> list[int]:
 
 
 def mixed(mix: Mix, weights: np.ndarray, groups: np.ndarray, predicted: np.ndarray, likely: float) -> np.ndarray:
-    """Weights [component] of components in a mix. A component began at a demonstration: all alike are as demonstrated.
+    """Weights [component] of components in a mix.
 
     weights: [component], as learned; groups: [component], the way of each; predicted: [component], success; likely:
     predicted success from which on a way counts.
@@ -115,10 +115,8 @@ def mixed(mix: Mix, weights: np.ndarray, groups: np.ndarray, predicted: np.ndarr
         return weights
     if mix == "surest":
         return (np.arange(len(weights)) == np.argmax(predicted)).astype(float)
-    tempered = np.maximum(predicted, 1e-6) ** CAUTION
-    if mix == "shown":
-        return tempered / tempered.sum()
     best = np.array([predicted[groups == group].max() for group in groups])
+    tempered = np.maximum(predicted, 1e-6) ** CAUTION
     totals = np.array([tempered[groups == group].sum() for group in groups])
     even = np.where(best >= min(likely, best.max()), tempered / totals, 0.0)
     return even / even.sum()

@@ -16,7 +16,7 @@ import numpy as np
 from vigor.basics.errors import OutOfRange, UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
-from vigor.learning import density_ratio, network_training, policy_update, prediction
+from vigor.learning import density_ratio, network_training, policy_update, prediction, shares
 from vigor.learning.algorithm import VigorSettings
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
@@ -74,7 +74,7 @@ def replay(
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         success = policy_update.trusted(task, settings.update, at, contexts, success)
-        mixtures = prediction.weighed(mixtures, success)
+        mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
     return mixtures, rewards[-1]
 
 
@@ -115,7 +115,7 @@ class Planner:
         limits = constraints.of_task(self.task) if limits is None else limits
         values, task = checked(self.task, contexts), constraints.begun(self.task, limits.start)
         mixtures, rewards = self.mixtures(values, limits, seed)
-        known = (values, mixtures, rewards, self.common, limits, self.trained)
+        known = (values, mixtures, rewards, self.common, limits, self.trained, self.starts)
         plans = ranking.rank(task, *known, samples, seed, choice)
         return _plans(task, limits, plans, self.source)
 
@@ -187,7 +187,8 @@ def of_run(folder: Path, task: Task | str | None = None) -> Plans:
     limits = constraints.of_task(loaded)
     trained = known.contexts[: known.training]
     common = checkpoints.load_invariants(folder, loaded.features)
-    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained)
+    at = checkpoints.load_starts(folder, loaded.promp.weights)
+    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained, at)
     return _plans(loaded, limits, plans, folder)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from vigor.basics import evolution
 from vigor.basics.contents import Contents, Numbers
 from vigor.basics.errors import UserError
-from vigor.evaluation import ways
 from vigor.evaluation.policies import Policies
 from vigor.learning import prediction
 from vigor.learning.starts import Starts
@@ -16,6 +15,7 @@ from vigor.motion.promp import rollout
 from vigor.motion.trajectories import apart, distinct_solutions
 from vigor.planning import constraints
 from vigor.planning.planner import Planner
+from vigor.practice import ways
 from vigor.tasks.task import Task
 
 Trial = Callable[[np.ndarray, np.ndarray], np.ndarray]

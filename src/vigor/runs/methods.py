@@ -37,8 +37,6 @@ class Method:
     promise: Callable[[Any, Any, Any, Any], Any] | None = None
     """(task, settings, prepared, states) to the predicted success of the policies [run], in log odds, by which a run
     with `settings.stall` stops; None for a method that takes all its steps."""
-    merges: Callable[[Any], bool] = lambda settings: False
-    """Whether components that became the same are one in the policies of a run with these settings."""
 
 
 def _as_given(task: Any, settings: Any, problems: Problem) -> Problem:
@@ -75,7 +73,6 @@ METHODS: dict[str, Method] = {
         algorithm.advance,
         algorithm.policies,
         algorithm.promise,
-        lambda settings: settings.update.weights == "rewarded",
     ),
     "em-drex": Method(
         em_drex.EMDREXSettings,

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.demonstrations.repertoire import Repertoire
-from vigor.evaluation import evaluation, policies, ways
+from vigor.evaluation import evaluation, policies
 from vigor.evaluation.evaluation import Evaluation
-from vigor.evaluation.policies import Learned, Policies
+from vigor.evaluation.policies import Learned
 from vigor.learning.invariants import Invariants
 from vigor.learning.prediction import distinct_of
 from vigor.learning.problem import Problem
@@ -114,10 +114,8 @@ class Training:
         found = []
         for i, (*_, split) in enumerate(self.prepared):
             contexts = np.concatenate([split.train_contexts, split.test_contexts])
-            own = policies.of(contexts, len(split.train_contexts), jax.tree.map(lambda leaf, i=i: leaf[i], learned))
-            if self.method.merges(self.settings) and isinstance(own, Policies):
-                own = ways.merged(self.task, own, distinct_of(self.task, self.common(i)))
-            found.append(own)
+            own = jax.tree.map(lambda leaf, i=i: leaf[i], learned)
+            found.append(policies.of(contexts, len(split.train_contexts), own))
         return found
 
 

@@ -2,10 +2,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from helpers import POINT
-from vigor.evaluation import ways
 from vigor.evaluation.policies import Policies
 from vigor.learning.mixture import Mixture
 from vigor.motion.trajectories import apart
+from vigor.practice import ways
 
 SIZE = POINT.promp.weights
 

@@ -1,4 +1,4 @@
-"""Ways of solving a context: components that became the same are one, and drawn as often as all of them together."""
+"""Ways of mixtures: of components that go the same way one is tried, the likeliest, for all of them."""
 
 import jax
 import numpy as np
