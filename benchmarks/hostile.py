@@ -1,6 +1,6 @@
 """Memory that hostile files take: files of every format that unpack to more than a machine has, or never end.
 
-`python benchmarks/hostile.py [FILE ...]`: each is opened by a command in a process of its own; `data.py` keeps rows.
+`python benchmarks/hostile.py [FILE ...]`: each is opened by a command in a process of its own. `data.py` keeps rows.
 """
 
 import json

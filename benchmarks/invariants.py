@@ -26,8 +26,9 @@ from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import published
 from vigor.evaluation import policies
-from vigor.evaluation.evaluation import Evaluation
+from vigor.evaluation.policies import Learned
 from vigor.learning import prediction
+from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.planning import constraints, ranking
 from vigor.planning.planner import Planner
@@ -58,7 +59,7 @@ TASKS: dict[str, dict[str, Any]] = {
 """Tasks, with training contexts, demonstrations of each and test contexts where these are not 6, the task's own, 6."""
 
 NEW, FAR, SAMPLES, BINS = 60, 2.0, 50, 10
-"""Contexts that plans are made for after training; how far the far ones are; samples of each component there; tenths
+"""Contexts that plans are made for after training; how far the far ones are; most samples of each component; tenths
 of predicted success."""
 
 
@@ -97,7 +98,7 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
     iterations = np.asarray(states.iteration).tolist()
     # [iteration, run, network, ...]
     ensembles = jax.tree.map(lambda *parts: jnp.concatenate(parts), *kept) if method == "vigor" else None
-    test = [of_tests(one) for one in training.evaluate(states)]
+    test = of_tests(training, states)
     row = {
         "task": name,
         "variant": variant,
@@ -124,10 +125,21 @@ class Rates(NamedTuple):
     predicted: np.ndarray
 
 
-def of_tests(judged: Evaluation) -> Rates:
-    """Rates in test contexts."""
-    rows = slice(judged.policies.training, None)
-    return Rates(judged.weights[rows], judged.success[rows], judged.predicted[rows])
+def of_tests(training: Training, states: Any) -> list[Rates]:
+    """Rates of every run in its test contexts."""
+    known = [(one, training.common(run)) for run, one in enumerate(training.policies(states))]
+    return [judged(training.task, one, slice(one.training, None), common) for one, common in known]
+
+
+def judged(task: Task, learned: Learned, rows: slice, common: Invariants) -> Rates:
+    """Rates of policies in some of their contexts."""
+    samples, contexts = min(SAMPLES, task.judge.samples), learned.contexts[rows]
+    weights, _, joints = learned.movements(task, rows, samples, 0)
+    flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
+    owner = np.repeat(contexts, shape[1] * samples, axis=0).astype(np.float32)
+    success = task.succeeds(task.distances(flat, owner)).reshape(shape)
+    predicted = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+    return Rates(weights, success.mean(axis=-1), predicted.mean(axis=-1))
 
 
 def elsewhere(training: Training, states: Any, run: int, iterations: int, ensembles: Any, far: float) -> Rates:
@@ -147,12 +159,7 @@ def elsewhere(training: Training, states: Any, run: int, iterations: int, ensemb
         own = jax.tree.map(lambda leaf: leaf[:iterations, run], ensembles)
         known = (split.train_contexts, training.starts(run), common, own)
         mixtures, _ = Planner(task, setup.settings, *known, Path()).mixtures(contexts, constraints.of_task(task))
-    weights, _, joints = policies.of(contexts, 0, mixtures).movements(task, slice(None), SAMPLES, 0)
-    flat, shape = joints.reshape(-1, *joints.shape[-2:]), joints.shape[:3]
-    owner = np.repeat(contexts, shape[1] * SAMPLES, axis=0).astype(np.float32)
-    success = task.succeeds(task.distances(flat, owner)).reshape(shape)
-    predicted = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
-    return Rates(weights, success.mean(axis=-1), predicted.mean(axis=-1))
+    return judged(task, policies.of(contexts, 0, mixtures), slice(None), common)
 
 
 def _acting(training: Training, states: Any, run: int, contexts: np.ndarray) -> Mixture:

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import handwriting
-from invariants import EXAMPLE, figures, of_tests
+from invariants import EXAMPLE, Rates, figures, of_tests
 from vigor.basics import files
 from vigor.demonstrations import preprocessing, splits
 from vigor.demonstrations.dataset import Demonstrations
@@ -59,7 +59,7 @@ def measure(name: str, path: Path, seeds: range) -> dict[str, Any]:
     tests = [task.sample_contexts(np.random.default_rng([seed, TEST]), TEST) for seed in seeds]
     known = [splits.draw(shown, task, seed, contexts, test, each) for seed, test in zip(seeds, tests, strict=True)]
     training, planners = trained(task, shown, known, seeds)
-    runs: list[dict[str, Any]] = [{"before": figures(of_tests(one))} for one in training]
+    runs: list[dict[str, Any]] = [{"before": figures(one)} for one in training]
     more: dict[str, list[Split]] = {way: [] for way in WAYS}
     for seed, split, planner, run in zip(seeds, known, planners, runs, strict=True):
         for way, context in choices(task, shown, split, planner, seed, each).items():
@@ -68,7 +68,7 @@ def measure(name: str, path: Path, seeds: range) -> dict[str, Any]:
     for way in WAYS:
         judged, _ = trained(task, shown, more[way], seeds)
         for run, one in zip(runs, judged, strict=True):
-            run[way] = figures(of_tests(one))
+            run[way] = figures(one)
     return {
         "task": name,
         "seeds": [seeds.start, seeds.stop - 1],
@@ -80,8 +80,8 @@ def measure(name: str, path: Path, seeds: range) -> dict[str, Any]:
     }
 
 
-def trained(task: Task, shown: Demonstrations, known: list[Split], seeds: range) -> tuple[list[Any], list[Planner]]:
-    """Evaluations of runs with the default settings, and their planners."""
+def trained(task: Task, shown: Demonstrations, known: list[Split], seeds: range) -> tuple[list[Rates], list[Planner]]:
+    """Rates in test contexts of runs with the default settings, and their planners."""
     settings = preset(task)
     prepared = [
         Prepared(Setup(task.origin or task.name, seed=seed, settings=settings), task, shown, split)
@@ -106,7 +106,7 @@ def trained(task: Task, shown: Demonstrations, known: list[Split], seeds: range)
         )
         for run, split in enumerate(known)
     ]
-    return training.evaluate(states), planners
+    return of_tests(training, states), planners
 
 
 def choices(task: Task, shown: Demonstrations, split: Split, planner: Planner, seed: int, each: int) -> dict[str, int]:
