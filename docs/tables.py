@@ -15,6 +15,7 @@ from statistics import mean
 from typing import Any
 
 import chart
+import paper_tables
 import row_tables
 from row_tables import table
 from stored import RESULTS, ranges
@@ -288,7 +289,7 @@ TABLES: dict[str, Callable[[], str]] = {
         maker.__name__: maker
         for maker in (
             *(invariants, plans, box_pusher, box_carrying, box_ways, scenes, ways, ways_lost, ways_people),
-            *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, torture, paper_tables.differences, paper_tables.em_drex),
         )
     },
 }
