@@ -30,7 +30,7 @@ from vigor.runs.setup import Setup, prepare
 from vigor.runs.training import Training
 from vigor.tasks import load_task
 
-LOSING = {"planar-reacher": (109, 403, 409, 415), "panda-reacher": (405, 408, 414, 422)}
+LOSING = {"planar-reacher": [109, 403, 409, 415], "panda-reacher": [405, 408, 414, 422]}
 """Seeds whose splits lost a context with the paper's settings."""
 LOST = 0.5
 """Success of its best component below which a context is lost."""
@@ -74,12 +74,12 @@ VARIANTS = {
 }
 
 
-def measure(name: str, path: Path, variant: Variant, times: int) -> list[dict[str, Any]]:
-    """Rows of every losing split, each learned so many times."""
+def measure(name: str, path: Path, variant: Variant, splits: list[int], times: int) -> list[dict[str, Any]]:
+    """Rows of the splits of some seeds, each learned so many times."""
     task = load_task(name)
     shown = published.load(task, path)
     settings = with_values(preset(name, "paper"), **variant.values)
-    which = [(split, time) for split in LOSING[name] for time in range(times)]
+    which = [(split, time) for split in splits for time in range(times)]
     prepared = [
         prepare(Setup(name, seed=split, settings=settings), task, shown)._replace(
             setup=Setup(name, seed=time, settings=settings)
@@ -107,6 +107,7 @@ def main() -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("--tasks", nargs="+", choices=LOSING, default=list(LOSING))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--splits", nargs="+", type=int, help="default: all that lost")
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--device", choices=get_args(Device), default="auto")
     parser.add_argument("--out", type=Path, default=Path("runs/differences.json"))
@@ -117,7 +118,7 @@ def main() -> None:
     measured = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else []
     for task in given.tasks:
         for variant in given.variants:
-            rows = measure(task, given.path, VARIANTS[variant], given.times)
+            rows = measure(task, given.path, VARIANTS[variant], given.splits or LOSING[task], given.times)
             measured.append({"task": task, "variant": variant, "device": device, "rows": rows})
             best = np.array([row["best"] for row in rows])
             mixture = np.mean([row["mixture"] for row in rows])

@@ -36,9 +36,14 @@ def differences() -> str:
 
 def em_drex() -> str:
     """Candidates for the settings of EM+D-REX."""
+    from em_drex import CANDIDATES
+
+    def words(name: str) -> str:
+        return ", ".join(f"{key} {value}" for key, value in CANDIDATES[name].items()).replace("_", " ")
+
     return table(
         [
-            {"task": one["task"], "settings": one["candidate"], "seeds": "{} to {}".format(*one["seeds"])}
+            {"task": one["task"], "settings": words(one["candidate"]), "seeds": "{} to {}".format(*one["seeds"])}
             | {"best": f"{mean(one['best']):.3f}", "95%": interval_words(summary(one["best"]).interval, 3)}
             | {"mixture": f"{mean(one['mixture']):.3f}", "distinct": f"{mean(one['distinct']):.2f}"}
             for one in _stored("em_drex")

@@ -76,7 +76,8 @@ def presets() -> str:
     lines = floor()
     for group in groups(row for row in latest() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
         sign = "+" if group.preset == "paper" else "-"
-        label = f"{sign} {WORDS[group.varied]}" if group.varied else f"**{name(group)}**"
+        mark = f" ({old(group)})" if old(group) else ""
+        label = f"{sign} {WORDS[group.varied]}{mark}" if group.varied else f"**{name(group)}**"
         lines.append({"task": group.task, "method": label} | success(group))
     return table(lines)
 

@@ -51,6 +51,11 @@ CHANGES = (
         "old: earlier demonstrations",
     ),
     Change(
+        "2026-11-18T21:10:00+00:00",
+        lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-18T14:00:00",
+        "old: a reward without bounds, slower settings",
+    ),
+    Change(
         "2026-11-18T14:00:00+00:00",
         lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-17T01:22:41",
         "old: no prior in its objective",

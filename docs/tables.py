@@ -15,6 +15,7 @@ from statistics import mean
 from typing import Any
 
 import chart
+import paper_tables
 import row_tables
 from row_tables import table
 from stored import RESULTS, ranges
@@ -322,7 +323,7 @@ TABLES: dict[str, Callable[[], str]] = {
         for maker in (
             *(invariants, plans, box_pusher, box_carrying, box_ways),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people),
-            *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, torture, paper_tables.differences, paper_tables.em_drex),
         )
     },
 }
