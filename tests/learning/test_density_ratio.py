@@ -49,7 +49,7 @@ def train(seed, state, settings, samples, validation=None):
 def common():
     """Invariants of some descriptors."""
     shown = np.asarray(some_descriptors(6, seed=1))
-    return invariants.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6) // 3)
+    return invariants.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6)[:, None] // 3)
 
 
 def test_reward_is_the_sum_of_logits():

@@ -35,7 +35,7 @@ def movements(rng, sides=(0.0,)):
 
 
 def learn(described):
-    return invariants.learn(described[0], described[1:], np.zeros((len(OWNERS), 3, 1)), OWNERS)
+    return invariants.learn(described[0], described[1:], np.zeros((len(OWNERS), 3, 1)), OWNERS[:, None])
 
 
 def test_what_demonstrations_agree_in_is_found():
@@ -115,7 +115,7 @@ def test_nothing_makes_them_infinite(change):
 def test_few_demonstrations_are_enough(each):
     rows = np.flatnonzero(np.arange(len(OWNERS)) % EACH < each)
     described = movements(np.random.default_rng(0))[:, rows]
-    found = invariants.learn(described[0], described[1:], np.zeros((len(rows), 3, 1)), OWNERS[rows])
+    found = invariants.learn(described[0], described[1:], np.zeros((len(rows), 3, 1)), OWNERS[rows, None])
     fresh = jnp.asarray(movements(np.random.default_rng(1)), jnp.float32)
     success = np.asarray(invariants.predicted_success(found, fresh))
     assert success[0].mean() > 0.8 > 0.3 > success[1:].mean()

@@ -17,8 +17,9 @@ in all movements of one context, such as how far apart its targets are. The gene
 the directions of x in which demonstrations agree most for how much the background varies: r is the ratio of the two. A
 direction counts by 1 - r / LARGEST where that is positive, and its width is sqrt(r) + NARROWEST, in deviations of the
 background. The energy of a movement is its squared distance, in these directions and widths, from the nearest
-demonstration. It counts by 1 - r / ESSENTIAL only: what demonstrations roughly share is a preference, and in contexts
-far from theirs it may have to be different.
+demonstration. It counts by 1 - r / ESSENTIAL only, since what demonstrations roughly share is a preference. D is of
+neighbours, so how much may differ grows with how far apart contexts are: in a context that is farther from all
+demonstrated ones than these are from each other, so many times sqrt(r) is allowed, at most FARTHEST times.
 
 All is linear in units of the descriptors: metres and millimetres give the same.
 """
@@ -50,6 +51,8 @@ STRENGTH = 6.0
 """Factor on the log density in the reward: a preference for the middle of what is demonstrated."""
 TAIL = 10.0
 """Energy from which on the log density falls slowly, so that what is far away is not pulled at any cost."""
+FARTHEST = 3.0
+"""Most that is allowed for a context's distance, in times of the usual one: beyond, nothing is known."""
 MISSED = 10.0
 """Energy of a movement that succeeds in half the cases where no context can be left out: about what tasks with more
 contexts have."""
@@ -84,6 +87,10 @@ class Invariants(NamedTuple):
     """Deviation of each statistic among demonstrations of a kind, in units of its descriptor."""
     elsewhere: Float[Array, "*run statistic"]
     """Deviation of each statistic in the background, likewise."""
+    shown: Float[Array, "*run demonstration coordinate"]
+    """Contexts of the demonstrations."""
+    unit: Float[Array, "*run coordinate"]
+    """Scale of contexts, by which neighbours are usually 1 apart."""
     missed: Float[Array, "*run"]
     """Energy of a movement that succeeds in half the cases."""
     distinct: Float[Array, "*run"]
@@ -102,6 +109,8 @@ CONTENTS: Contents = {
     "known": Numbers(("demonstration", "statistic"), -_FINITE, _FINITE),
     "within": Numbers(("statistic",), 0.0, _FINITE),
     "elsewhere": Numbers(("statistic",), 0.0, _FINITE),
+    "shown": Numbers(("demonstration", "coordinate"), -_FINITE, _FINITE),
+    "unit": Numbers(("coordinate",), 0.0, _FINITE),
     "missed": Numbers((), 1e-6, _FINITE),
     "distinct": Numbers((), 0.0, _FINITE),
 }
@@ -119,19 +128,22 @@ def learn(
     """Invariants of demonstrations, in double precision.
 
     demonstrations: descriptors [n, T, F]; misplaced: the same movements described in other contexts [m, n, T, F], each
-    of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n], number of each one's context.
+    of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n, C], of each one.
     """
+    owners = np.unique(contexts, axis=0, return_inverse=True)[1].reshape(-1)
     everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
     summaries = np.asarray(jax.jit(statistics)(everything.astype(np.float32)), np.float64)
-    found = _learn(everything, summaries, contexts)
+    found = _learn(everything, summaries, contexts, owners)
     own, wrong = [np.zeros(0)], [np.zeros(0)]
-    for context in spread(np.unique(contexts)):
-        others = contexts != context
+    for context in spread(np.unique(owners)):
+        others = owners != context
         if np.sum(others) > 1:
-            without = _learn(everything[:, others], summaries[:, others], contexts[others])
-            energies = np.asarray(_energy(without, everything[:, ~others].astype(np.float32)), np.float64)
-            own.append(energies[0])
-            wrong.append(energies[1:].ravel())
+            without = _learn(everything[:, others], summaries[:, others], contexts[others], owners[others])
+            left = everything[:, ~others].astype(np.float32)
+            own.append(
+                np.asarray(_energy(without, left[0], stretch(without, jnp.asarray(contexts[~others], jnp.float32))))
+            )
+            wrong.append(np.ravel(_energy(without, left[1:])))
     missed = _missed(np.concatenate(own), np.concatenate(wrong))
     distinct = 0.5 * usual_difference(trajectories)
     return found._replace(missed=jnp.float32(missed), distinct=jnp.float32(distinct))
@@ -154,10 +166,11 @@ def spread(contexts: np.ndarray) -> np.ndarray:
     return contexts if len(contexts) <= ALL else contexts[np.linspace(0, len(contexts) - 1, SOME).round().astype(int)]
 
 
-def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray) -> Invariants:
+def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray, owners: np.ndarray) -> Invariants:
     """`learn` without what left-out contexts and trajectories tell.
 
-    everything: demonstrations, then misplaced ones [1 + m, n, T, F]; summaries: their statistics [1 + m, n, S].
+    everything: demonstrations, then misplaced ones [1 + m, n, T, F]; summaries: their statistics [1 + m, n, S];
+    contexts: [n, C]; owners: number [n] of each one's context.
     """
     _, count, _, features = everything.shape
     mean, deviation = everything.mean((0, 1, 2)), everything.std((0, 1, 2))
@@ -168,10 +181,10 @@ def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray) 
 
     spread = np.std([own, *others], axis=(0, 1))
     metric = np.where(spread > _NOTHING, 1 / np.maximum(spread, _NOTHING), 0.0)
-    within = _between_neighbours(own, metric, contexts)
+    within = _between_neighbours(own, metric, owners)
     background = OVER_TIME * np.eye(2 * features)
     for other in others:
-        background += _between_neighbours(other, metric, contexts) / len(others)
+        background += _between_neighbours(other, metric, owners) / len(others)
     # So few demonstrations agree in some combinations by chance; their covariances are moved towards the diagonal.
     shrink = 2 * features / (2 * features + count)
     within, background = ((1 - shrink) * part + shrink * np.diag(np.diag(part)) for part in (within, background))
@@ -199,14 +212,29 @@ def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray) 
         "known": own @ directions,
         "within": np.sqrt(np.diag(within)) * units,
         "elsewhere": np.sqrt(np.diag(background)) * units,
+        "shown": contexts,
+        "unit": _unit(contexts, owners),
         "missed": MISSED,
         "distinct": 1.0,
     }
     return Invariants(**{name: jnp.asarray(value, jnp.float32) for name, value in found.items()})
 
 
+def _unit(contexts: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Scale [C] of contexts [n, C] in which neighbours, the nearer half, are 1 apart; what never varies is ignored."""
+    values = contexts[np.unique(owners, return_index=True)[1]].astype(np.float64)
+    deviation = values.std(axis=0)
+    varies = deviation > _NOTHING * (1e-12 + np.abs(values.mean(axis=0)))
+    if not np.any(varies):
+        return np.full(len(deviation), _FINITE)
+    scaled = values[:, varies] / deviation[varies]
+    distances = np.sort(np.linalg.norm(scaled[:, None] - scaled[None], axis=-1), axis=1)
+    usual = np.mean(distances[:, 1 : 1 + max(1, len(values) // 2)])
+    return np.where(varies, deviation * usual, _FINITE)
+
+
 def _between_neighbours(points: np.ndarray, metric: np.ndarray, contexts: np.ndarray) -> np.ndarray:
-    """Covariance [S, S] by differences of points [n, S] from their neighbours in other contexts [n].
+    """Covariance [S, S] by differences of points [n, S] from their neighbours in other contexts, by number [n].
 
     Neighbours are nearest in each context, by units [S], and of the contexts the nearer half counts, since a way may be
     shown in some of them only. Where there is but one context, neighbours are in the same.
@@ -250,10 +278,21 @@ def _needed(invariants: Invariants) -> Float[Array, "*run invariant"]:
     return jnp.maximum(0.0, 1 - invariants.ratios / ESSENTIAL)
 
 
-def _squares(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Array:
+def stretch(invariants: Invariants, contexts: Float[Array, "*batch coordinate"]) -> Float[Array, "*batch"]:
+    """Distances of contexts from those demonstrated, in times of the usual one, from 1 to FARTHEST."""
+    away = (contexts[..., None, :] - invariants.shown) / invariants.unit
+    return jnp.clip(jnp.min(jnp.linalg.norm(away, axis=-1), axis=-1), 1.0, FARTHEST)
+
+
+def _squares(
+    invariants: Invariants,
+    descriptors: Float[Array, "*batch time feature"],
+    stretched: float | Float[Array, "*#batch"] = 1.0,
+) -> Array:
     """Squared distances [*batch, demonstration, invariant] from every demonstration, in widths."""
     away = project(invariants, descriptors)[..., None, :] - invariants.known
-    return (away / (jnp.sqrt(invariants.ratios) + NARROWEST)) ** 2
+    allowed = jnp.asarray(stretched)[..., None, None] * jnp.sqrt(invariants.ratios)
+    return (away / (allowed + NARROWEST)) ** 2
 
 
 def log_density(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch"]:
@@ -262,9 +301,13 @@ def log_density(invariants: Invariants, descriptors: Float[Array, "*batch time f
     return STRENGTH * jax.nn.logsumexp(-0.5 * jnp.sum(weights(invariants) * squares, axis=-1), axis=-1)
 
 
-def energy(invariants: Invariants, descriptors: Float[Array, "*batch time feature"]) -> Float[Array, "*batch"]:
+def energy(
+    invariants: Invariants,
+    descriptors: Float[Array, "*batch time feature"],
+    stretched: float | Float[Array, "*#batch"] = 1.0,
+) -> Float[Array, "*batch"]:
     """Squared distance of movements from the nearest demonstration, by essential invariants in their widths."""
-    return jnp.min(jnp.sum(_needed(invariants) * _squares(invariants, descriptors), axis=-1), axis=-1)
+    return jnp.min(jnp.sum(_needed(invariants) * _squares(invariants, descriptors, stretched), axis=-1), axis=-1)
 
 
 _energy = jax.jit(energy)
@@ -320,7 +363,12 @@ def _most_missed(invariants: Invariants, descriptors: Float[Array, "time feature
 
 
 def predicted_success(
-    invariants: Invariants, descriptors: Float[Array, "*batch time feature"]
+    invariants: Invariants,
+    descriptors: Float[Array, "*batch time feature"],
+    stretched: float | Float[Array, "*#batch"] = 1.0,
 ) -> Float[Array, "*batch"]:
-    """Probability that movements solve their contexts: 1 / (1 + (energy / missed)^2)."""
-    return 1 / (1 + (energy(invariants, descriptors) / invariants.missed) ** 2)
+    """Probability that movements solve their contexts: 1 / (1 + (energy / missed)^2).
+
+    stretched: of the contexts, see `stretch`.
+    """
+    return 1 / (1 + (energy(invariants, descriptors, stretched) / invariants.missed) ** 2)

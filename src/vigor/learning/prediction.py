@@ -31,7 +31,8 @@ def movement_success(
     """Predicted success of movements in their contexts."""
 
     def one(joints: Float[Array, "movement time dimension"], contexts: Float[Array, "movement coordinate"]) -> Array:
-        return invariants.predicted_success(common, jax.vmap(task.describe)(joints, contexts))
+        described = jax.vmap(task.describe)(joints, contexts)
+        return invariants.predicted_success(common, described, invariants.stretch(common, contexts))
 
     return by_chunks(1024, one, joints, contexts)
 
@@ -44,6 +45,7 @@ def component_success(
 
     def one(context: Float[Array, " coordinate"], weights: Float[Array, "component sample weight"]) -> Array:
         described = jax.vmap(jax.vmap(lambda w: task.describe_weights(w, context)))(weights)
-        return jnp.mean(invariants.predicted_success(common, described), axis=-1)
+        stretched = invariants.stretch(common, context)
+        return jnp.mean(invariants.predicted_success(common, described, stretched), axis=-1)
 
     return jax.vmap(one)(contexts, drawn)

@@ -102,7 +102,7 @@ def described(
     placed = jnp.asarray(np.repeat(np.asarray(contexts)[shifted], each, axis=1), jnp.float32)
     own, *others = np.asarray(_describe(task, joints, placed))
     misplaced = np.stack(others) if others else np.zeros((0, *own.shape))
-    common = invariants.learn(own, misplaced, np.asarray(joints), np.repeat(np.arange(count), each))
+    common = invariants.learn(own, misplaced, np.asarray(joints), np.repeat(np.asarray(contexts), each, axis=0))
     return jnp.asarray(own), common
 
 
