@@ -5,9 +5,9 @@ Every demonstration votes, the more the nearer the context that it is of, for th
     w_k = s_k^3 sum_i v_i softmax_k(log m_k - d_ik^2 / 2),   v_i = softmax_i(-c_i / REACH),
 
 up to a factor, with s_k the predicted success of a component, m_k its merit by reward and predicted success, d_ik its
-difference from the demonstration in units of half the smallest difference of two ways, and c_i the distance of the
-demonstration's context, in deviations. So reward decides among components of the same way alone, and how often a way
-is gone is what people show. A component that is like nothing anybody did is hardly drawn.
+difference from the demonstration in units of ALIKE times the smallest difference of two ways, and c_i the distance of
+the demonstration's context, in deviations. So reward decides among components of the same way alone, and how often a
+way is gone is what people show. A component that is like nothing anybody did is hardly drawn.
 """
 
 import jax
@@ -24,7 +24,7 @@ CAUTION = 3.0
 """Power of the predicted success in the weights: a component that fails in half its samples is hardly drawn."""
 REACH = 0.5
 """Distance of two contexts, in deviations, at which the demonstrations of one count e times less in the other."""
-ALIKE = 0.5
+ALIKE = 0.7
 """Deviation of a vote's reach among movements, as a share of the smallest difference of two ways."""
 
 

@@ -119,7 +119,7 @@ class Planner:
         limits = constraints.of_task(self.task) if limits is None else limits
         values, task = checked(self.task, contexts), constraints.begun(self.task, limits.start)
         mixtures, rewards = self.mixtures(values, limits, seed)
-        known = (values, mixtures, rewards, self.common, limits, self.trained)
+        known = (values, mixtures, rewards, self.common, limits, self.trained, self.starts)
         plans = ranking.rank(task, *known, samples, seed, choice)
         return _plans(task, limits, plans, self.source)
 
@@ -191,7 +191,8 @@ def of_run(folder: Path, task: Task | str | None = None) -> Plans:
     limits = constraints.of_task(loaded)
     trained = known.contexts[: known.training]
     common = checkpoints.load_invariants(folder, loaded.features)
-    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained)
+    at = checkpoints.load_starts(folder, loaded.promp.weights)
+    plans = ranking.rank(loaded, known.contexts, known.mixtures, None, common, limits, trained, at)
     return _plans(loaded, limits, plans, folder)
 
 

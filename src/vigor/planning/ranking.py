@@ -15,9 +15,10 @@ from vigor.evaluation.policies import Policies
 from vigor.learning import invariants, mixture, prediction
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
+from vigor.learning.starts import Starts
 from vigor.motion.promp import rollout
 from vigor.motion.trajectories import distinct_solutions
-from vigor.planning import bodies, violations
+from vigor.planning import bodies, dropped, violations
 from vigor.planning import constraints as constraint
 from vigor.planning.choice import ALL, Choice, mixed
 from vigor.planning.constraints import Constraints
@@ -51,6 +52,7 @@ def rank(
     common: Invariants,
     constraints: Constraints,
     trained: np.ndarray,
+    at: Starts,
     samples: int = 0,
     seed: int = 0,
     choice: Choice = ALL,
@@ -58,7 +60,7 @@ def rank(
     """Ranked solutions and samples of mixtures [context, ...] for contexts [context, C].
 
     rewards: [context, component]; common: what demonstrations have in common; trained: [m, C], contexts with
-    demonstrations; samples: drawn from each mixture.
+    demonstrations; at: these demonstrations; samples: drawn from each mixture.
     """
     components = mixtures.means.shape[1]
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
@@ -89,7 +91,8 @@ def rank(
         )
         unknown = _unknown(task, common, context, ranked[0])
         missed = choice.missed(ranked, preferred, distinct)
-        warning = "; ".join(said for said in (unknown, missed, warnings[i], blocked) if said) or None
+        lost = dropped.in_words(task, at, context, distinct, joints[i], np.array([row.holds for row in own]))
+        warning = "; ".join(said for said in (unknown, missed, lost, warnings[i], blocked) if said) or None
         plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, further)
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
