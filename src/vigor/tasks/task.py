@@ -143,12 +143,12 @@ class Transfer:
     """Distance of two contexts, away(one [C], other [C]): a movement that is carried from one to the other does there
     what it should in nearly all cases below 1, in half of them at 1, and seldom beyond. Plans then prefer what was
     carried less far. None where nothing is known: contexts are then compared in deviations of those demonstrated."""
-    as_near: Callable[[Array, Array], Array] = lambda context, other: context
-    """The same context in those of its numbers that are nearest to another's, as_near(context [C], other [C]): an angle
-    with other full turns, a quaternion or its negative."""
     images: Sequence[Callable[[Array, Array], tuple[Array, Array]]] = ()
     """Mirror images of a movement: each from weights [D] and their context [C] to other weights and a context that they
     solve as well. Every method learns from the images of demonstrations beside them."""
+    as_near: Callable[[Array, Array], Array] = lambda context, other: context
+    """The same context in those of its numbers that are nearest to another's, as_near(context [C], other [C]): an angle
+    with other full turns, a quaternion or its negative."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
