@@ -48,9 +48,7 @@ def suggest(planner: Planner, count: int = 3, seed: int = 0) -> tuple[Suggestion
         jax.random.key(seed), task, planner.common, jnp.asarray(drawn, jnp.float32), mixtures
     )
     best = np.asarray(jnp.max(success, axis=1), float)
-    as_near = jax.vmap(task.transfer.as_near, (0, None))
-    first = jnp.asarray(trained[0])
-    drawn, trained = (np.asarray(as_near(jnp.asarray(part), first)) for part in (drawn, trained))
+    drawn, trained = (task.contexts_near(part, trained[0]) for part in (drawn, trained))
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
     alike = np.exp(-0.5 * cdist(drawn / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
     known, found, free = trained, [], np.ones(len(drawn))

@@ -279,5 +279,11 @@ class Task:
         judged = self._distances(*(jnp.asarray(np.asarray(part)[rows]) for part in (joints, contexts)))
         return np.asarray(judged)[: len(joints)]
 
+    def contexts_near(self, contexts: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Contexts [n, C] in those of their numbers that are nearest to another's [C]."""
+        with jax.enable_x64(True):
+            as_near = jax.vmap(self.transfer.as_near, (0, None))
+            return np.asarray(as_near(jnp.asarray(contexts, float), jnp.asarray(other, float)))
+
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
         return distances <= self.judge.success_distance
