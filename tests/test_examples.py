@@ -1,6 +1,7 @@
 """The examples run as their first lines say, with the public API alone, and reach what no chance could."""
 
 import ast
+import re
 import runpy
 from contextlib import redirect_stdout
 from io import StringIO
@@ -40,7 +41,7 @@ def test_a_scene_is_learned_and_planned(path, tmp_path, capsys):
     run = example(f"{path.stem}.py")["main"](tmp_path / "run", 2, **small)
     assert len(run.demonstrations) >= 10
     assert run.result["test"]["success_best"] > 0.9
-    assert "a solution holds" in capsys.readouterr().out
+    assert re.search(r"[1-9] of \d solutions hold", capsys.readouterr().out)
     assert len(list((tmp_path / "run").glob("*.csv" if "pick" in path.stem else "plan.png"))) == 1
 
 

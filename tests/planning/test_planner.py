@@ -63,6 +63,9 @@ def test_replay_is_one_update_with_each_ensemble_and_constraints_count_in_the_se
         mixtures, expected = update(key, POINT, settings, reward, ensemble, contexts, mixtures, limiting)
     success = prediction.component_success(key_start, POINT, common, contexts, mixtures)
     mixtures = shares.weighed(POINT, at, common, contexts, mixtures, success)
+    if limits:  # What costs one unit more is drawn e times less.
+        units = jax.vmap(jax.vmap(cost))(mixtures.means) / constraints.STRENGTH
+        mixtures = mixtures._replace(log_weights=jax.nn.log_softmax(mixtures.log_weights - units))
     found, mixtures = (part._replace(log_weights=jnp.exp(part.log_weights)) for part in (found, mixtures))
     assert_same(found, mixtures, rtol=2e-3, atol=2e-3)
     np.testing.assert_allclose(rewards, expected, rtol=5e-3, atol=5e-3)

@@ -166,10 +166,8 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
     By coordinate: the distance to the interval that the training contexts span, in widths of this interval; the
     largest of all coordinates. So 0 lies within, and at 1 a coordinate is as far beyond as the interval is wide.
     """
-    with jax.enable_x64(True):
-        as_near = jax.vmap(task.transfer.as_near, (0, None))
-        trained = np.asarray(as_near(jnp.asarray(trained, float), jnp.asarray(trained[0], float)))
-        contexts = np.asarray(as_near(jnp.asarray(contexts, float), jnp.asarray(trained.mean(axis=0))))
+    trained = task.contexts_near(trained, trained[0])
+    contexts = task.contexts_near(contexts, trained.mean(axis=0))
     low, high = trained.min(axis=0), trained.max(axis=0)
     # Where all training contexts have the same value, any other is far out.
     width = np.maximum(high - low, 1e-6 * (1 + np.abs(high)))

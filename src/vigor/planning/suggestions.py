@@ -50,10 +50,7 @@ def suggest(
     # The candidates themselves come last, so that one program predicts for all.
     everywhere = drawn if candidates is None else np.concatenate([drawn, candidates])
     best = _predicted(planner, everywhere, seed)
-    drawn, asked, known = (
-        np.asarray(jax.vmap(task.transfer.as_near, (0, None))(jnp.asarray(part), planner.trained[0]))
-        for part in (drawn, asked, known)
-    )
+    drawn, asked, known = (task.contexts_near(part, planner.trained[0]) for part in (drawn, asked, known))
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
     alike = np.exp(-0.5 * scipy.spatial.distance.cdist(asked / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
     found, free = [], np.ones(len(asked))

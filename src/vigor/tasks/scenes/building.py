@@ -20,7 +20,7 @@ Array = jax.Array
 SIZE = 0.02
 """Radius in metres of the ball that stands for an object in pictures, unless success names another."""
 
-SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 20, "room": 0.05}}
+SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 10, "room": 0.05}}
 """Settings by preset and method: mixtures begin at demonstrations that are carried into their context, those of the
 nearest contexts, so that few of these, very little room and few updates are enough."""
 
