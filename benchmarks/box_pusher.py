@@ -35,11 +35,13 @@ from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.experiments.statistics import interval_words, summary
 from vigor.learning.invariants import Invariants
+from vigor.planning import planner
 from vigor.runs import presets, run
 from vigor.runs.presets import Preset
 from vigor.runs.setup import Setup, prepare
 from vigor.runs.training import Training
 from vigor.tasks import load_task
+from vigor.tasks.box_pusher import geometry, pushes
 
 
 class Compared(NamedTuple):
@@ -119,6 +121,11 @@ def practised(seed: int, training: int, contexts: int, rounds: int) -> tuple[Pat
     }
 
 
+def first_plans(folder: Path, contexts: np.ndarray) -> float:
+    """Share of contexts that are solved by what `vigor plan` returns first, which has seen the simulation."""
+    return fmean(plan.solutions[0].solves is True for plan in planner.load(folder).plan(contexts).plans)
+
+
 def carried_from(folder: Path) -> Policies:
     """What a run learned from, carried without learning."""
     setup = run.load_policies(folder)[0]
@@ -138,11 +145,19 @@ def judged(policies: Policies, common: Invariants, samples: int) -> Row:
     task, rows = load_task("box-pusher"), slice(policies.training, None)
     own = Policies(policies.contexts[rows], 0, jax.tree.map(lambda leaf: leaf[rows], policies.mixtures))
     still = not np.any(own.mixtures.roots)  # Floors do the same in every sample.
-    test = evaluation.evaluate(task, own, samples=1 if still else samples, common=common).summary(slice(None))
+    found = evaluation.evaluate(task, own, samples=1 if still else samples, common=common)
+    test = found.summary(slice(None))
+    assert found.success is not None
+    works = found.success >= 0.5
+    begin = pushes.paths(np.asarray(own.mixtures.means).reshape(-1, task.promp.weights))[:, 0]
+    inside = geometry.inside(begin).reshape(works.shape)
+    solved = {"inside": np.any(works & inside, axis=1), "outside": np.any(works & ~inside, axis=1)}
+    solved["both"] = solved["inside"] & solved["outside"]
     return {
         **{name: round(test[f"success_{name}"], 4) for name in ("best", "mixture", "chosen")},
         "distance": round(test["distance_best"], 5),
         "ways": round(test["versatility"]["distinct_solutions"], 3),
+        **{name: round(float(part.mean()), 4) for name, part in solved.items()},
         "samples": samples,
     }
 
@@ -157,6 +172,8 @@ def measure(
             folder, account = practised(seed, training, given.contexts, given.rounds)
             opened = api.load_run(folder)
             policies = carried_from(folder) if name.startswith("carried") else _mixtures(run.load_policies(folder)[2])
+            if name == "practised":
+                account["first"] = round(first_plans(folder, policies.contexts[policies.training :]), 4)
             add(name, seed, training, policies, opened.common, account)
         return
     runs = learned(name, seeds, training)
@@ -180,7 +197,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
     """Figures of one method over seeds."""
     best, mixture = (summary([row[name] for row in own]) for name in ("best", "mixture"))
     seeds = sorted(row["seed"] for row in own)
-    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways")}
+    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways", "both")}
     return {
         "seeds": f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0]),
         "best": f"{best.mean:.3f}",
@@ -190,6 +207,8 @@ def _figures(own: list[Row]) -> dict[str, str]:
         "chosen": f"{means['chosen']:.3f}",
         "distance": f"{means['distance']:.4f}",
         "ways": f"{means['ways']:.2f}",
+        "inside and outside": f"{means['both']:.2f}",
+        "planned first": f"{fmean(row['first'] for row in own):.3f}" if "first" in own[0] else "",
         "movements tried": str(round(fmean(row["rollouts"] for row in own))) if "rollouts" in own[0] else "",
     }
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
-from row_tables import FRESH, floor
+from row_tables import FRESH, box_pusher, floor
 from stored import TASKS, groups, latest, old
 
 from vigor.basics.colours import INK, PALETTE, QUIET
@@ -28,6 +28,9 @@ def figures() -> list[dict[str, Any]]:
     rows = [row for row in latest() if not row["varied"]]
     shown: list[dict[str, Any]] = []
     for task in TASKS:
+        if task == "box-pusher":
+            shown += _box_pusher()
+            continue
         known = [_chosen(group) for group in groups(rows) if group.task == task]
         ours, papers = (
             [one for one in known if one.method == "vigor" and one.preset == p] for p in ("default", "paper")
@@ -39,6 +42,27 @@ def figures() -> list[dict[str, Any]]:
         shown += [_line(task, f"{one.name}, best of {len({o.method for o in others})} others", one) for one in best]
         copied = [one for one in known if one.method == "copied"]
         shown += [_line(task, "demonstrations copied", one) for one in copied] or _floor(task)
+    return shown
+
+
+def _box_pusher() -> list[dict[str, Any]]:
+    """The same of the rows of `benchmarks/box_pusher.py`, with 6 training contexts."""
+    found, names = box_pusher(), {"em-drex": "EM+D-REX", "bc-t": "BC(T)", "bc-gmm-t": "BC-GMM(T)"}
+    best = max((name for name in names if name in found), key=lambda name: found[name]["mixture"].mean)
+    labels = {
+        "vigor": "VIGOR, ours",
+        "paper": "VIGOR, paper's settings",
+        best: f"{names[best]}, best of {len(names)} others",
+    }
+    shown = []
+    for name, label in (labels | {"carried": "demonstrations carried"}).items():
+        if name not in found:
+            continue
+        means = {key: round(one.mean, 4) for key, one in found[name].items()}
+        ends = {
+            f"{key}_interval": [round(end, 4) for end in one.interval or ()] or None for key, one in found[name].items()
+        }
+        shown.append({"task": "box-pusher", "label": label} | means | ends)
     return shown
 
 

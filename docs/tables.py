@@ -71,10 +71,8 @@ def box_carrying() -> str:
     return table(lines(result("box_carrying")))
 
 
-def box_ways() -> str:
-    from box_ways import load_task, summary
-
-    return summary(result("box_ways"), load_task("box-pusher").judge.success_distance) + "\n"
+def box_mechanics() -> str:
+    return table(result("box_mechanics")["lines"])
 
 
 def scenes() -> str:
@@ -327,24 +325,13 @@ def torture() -> str:
     return table(result("torture"))
 
 
-ROWS = (
-    "headline",
-    "presets",
-    "methods",
-    "mended",
-    "settled",
-    "verdicts",
-    "contexts",
-    "findings",
-    "sensitivity",
-    "ablations",
-)
+ROWS = ("headline", "presets", "methods", "mended", "settled", "verdicts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
         maker.__name__: maker
         for maker in (
-            *(invariants, plans, box_pusher, box_carrying, box_ways),
+            *(invariants, plans, box_pusher, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
             *(gail_crosscheck, gail_speed, speed, gpu, data, torture, paper_tables.differences, paper_tables.em_drex),
         )

@@ -21,6 +21,7 @@ from vigor.tasks.box_pusher import (
     TASK,
     control,
     geometry,
+    mechanics,
     pictures,
     pushes,
     scene,
@@ -365,6 +366,16 @@ def test_plans_are_chosen_that_differ_in_turn_from_inside_and_outside():
     assert search.choose(weights, errors, 2).tolist() == chosen[:2]
 
 
+def test_mechanics_foretell_what_pushes_do(some_pushes: tuple[np.ndarray, simulation.Rollouts]):
+    plans, rollouts = some_pushes
+    found = np.asarray(jax.jit(jax.vmap(lambda path: mechanics.poses(path)[-1]))(jnp.asarray(plans)))
+    ends = rollouts.poses[:, -1]
+    away = geometry.corner_distance(geometry.goal(found), ends)
+    moved = geometry.corner_distance(geometry.goal(np.zeros_like(found)), ends)
+    assert np.median(away) < 0.008
+    assert away.mean() < moved.mean() / 5
+
+
 # The task
 
 
@@ -373,8 +384,9 @@ def test_descriptors_against_numpy():
     weights, context = rng.normal(size=14), np.array([0.05, -0.03, 0.4])
     plan = np.asarray(TASK.promp.rollout(jnp.asarray(weights)), float)
     seen = np.asarray(TASK.describe(jnp.asarray(plan), jnp.asarray(context)))
-    assert seen.shape == (50, 18)
-    assert TASK.features == 18  # And the time step, which networks are given as the phase: 19.
+    assert seen.shape == (50, TASK.features)
+    # And the time step, which networks are given as the phase: 19.
+    assert TASK.with_descriptors("paper").features == 18
     turn = np.exp(-1j * context[2])
     corners = [(0.08, 0.12), (-0.08, 0.12), (-0.08, -0.12), (0.08, -0.12)]
     for t in (0, 17, 49):
@@ -388,6 +400,10 @@ def test_descriptors_against_numpy():
             offset = (tip - goal) * turn
             expected += [offset.real, offset.imag]
         np.testing.assert_allclose(seen[t, :16], np.array(expected) / 0.1, atol=1e-5)
+    for t, (x, y, angle) in enumerate(np.asarray(mechanics.poses(jnp.asarray(plan)), float)):
+        missing = (x + 1j * y - (context[0] + 1j * context[1])) * turn
+        expected = [missing.real, missing.imag, 0.12 * (angle - context[2])]
+        np.testing.assert_allclose(seen[t, 18:], np.array(expected) / 0.1, atol=1e-4)
     velocity, acceleration = np.diff(plan, axis=0), np.diff(plan, n=2, axis=0)
     np.testing.assert_allclose(seen[1:, 16], (velocity**2).sum(1) / 0.02**2, rtol=2e-3, atol=1e-4)
     np.testing.assert_allclose(seen[2:, 17], (acceleration**2).sum(1) / 0.005**2, rtol=2e-2, atol=1e-3)
