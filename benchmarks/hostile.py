@@ -40,7 +40,10 @@ def _sparse(path: str, begin: bytes = b"") -> None:
 
 def _npz() -> tuple[str, ...]:
     zeros = bytes(2**24)
-    with zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("contexts.npy", "w") as part:
+    with (
+        zipfile.ZipFile("bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("contexts.npy", "w", force_zip64=True) as part,
+    ):
         head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (134217728, 2), }"
         part.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head) + 1) + head + b"\n")
         for _ in range(128):

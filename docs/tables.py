@@ -319,6 +319,22 @@ def data() -> str:
     return table([{"": words, "measured": figure} for words, figure in lines.items()])
 
 
+def skills() -> str:
+    """Skills of all runs of a task by how many ensembles they keep."""
+    rows = result("skills")
+    kept = {0: "the run itself", 1: "all", 2: "every 2nd", 3: "every 3rd"}
+    lines = []
+    for task, every in dict.fromkeys((row["task"], row["every"]) for row in sorted(rows, key=lambda row: row["every"])):
+        own = [row for row in rows if (row["task"], row["every"]) == (task, every)]
+        rates = {name: f"{mean(row[name] for row in own):.3f}" for name in ("best", "chosen", "mixture")}
+        size = {"MB": f"{mean(row['MB'] for row in own):.2f}" if every else ""}
+        size["CPU s"] = f"{mean(row['cpu_s'] for row in own):.0f}"
+        seeds = ranges([row["run"] for row in own])
+        line = {"task": task, "runs": seeds, "ensembles": kept.get(every, f"every {every}th")}
+        lines.append(line | {"contexts": str(own[0]["contexts"])} | rates | size)
+    return table(sorted(lines, key=lambda line: line["task"]))
+
+
 def torture() -> str:
     from torture_processes import table
 
@@ -333,7 +349,17 @@ TABLES: dict[str, Callable[[], str]] = {
         for maker in (
             *(invariants, plans, box_pusher, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
-            *(gail_crosscheck, gail_speed, speed, gpu, data, torture, paper_tables.differences, paper_tables.em_drex),
+            *(
+                gail_crosscheck,
+                gail_speed,
+                speed,
+                gpu,
+                data,
+                skills,
+                torture,
+                paper_tables.differences,
+                paper_tables.em_drex,
+            ),
         )
     },
 }

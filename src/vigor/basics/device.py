@@ -1,9 +1,9 @@
 """Devices that programs compute on, and the cache of what they have compiled."""
 
-import os
 from pathlib import Path
 from typing import Literal
 
+from vigor.basics import folders
 from vigor.basics.errors import UserError
 
 Device = Literal["auto", "cpu", "gpu"]
@@ -27,7 +27,7 @@ def use_device(device: Device) -> None:
 
 def _cache() -> Path:
     """Folder of compiled programs."""
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
+    return folders.of_user("XDG_CACHE_HOME", ".cache") / "vigor" / "compiled"
 
 
 DAMAGED_ENTRY = "Error reading persistent compilation cache entry for '"
