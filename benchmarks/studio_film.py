@@ -102,7 +102,7 @@ def show(hand: Hand, film: Film, places: list[np.ndarray]) -> None:
     """Record a demonstration along places, and save it."""
     film.take()
     film.hold(8)
-    drag(hand, film, places, 11)
+    drag(hand, film, places, 8)
     hand.says("Solved. Save it")
     hand.page.mouse.move(*_middle(hand, "Save"))
     film.take()
