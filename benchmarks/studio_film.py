@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page
 
-from studio_page import Hand, chromium, opened, studio
+from studio_page import WAITING, Hand, chromium, draw_every, opened, studio
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
 from vigor.tasks import load_task
@@ -85,6 +85,7 @@ class Film:
 
 def drag(hand: Hand, film: Film, places: list[np.ndarray], steps: int) -> None:
     """Drag along places, slowly at their ends, with a picture at every step."""
+    draw_every(hand.page, 0)
     hand.page.mouse.move(*hand.pixel(places[0]))
     hand.page.wait_for_timeout(300)
     film.take()
@@ -102,7 +103,7 @@ def show(hand: Hand, film: Film, places: list[np.ndarray]) -> None:
     """Record a demonstration along places, and save it."""
     film.take()
     film.hold(8)
-    drag(hand, film, places, 11)
+    drag(hand, film, places, 8)
     hand.says("Solved. Save it")
     hand.page.mouse.move(*_middle(hand, "Save"))
     film.take()
@@ -123,11 +124,13 @@ def learn(hand: Hand, film: Film) -> None:
     hand.says("so far")
     film.take()
     film.hold(5)
+    draw_every(hand.page, WAITING)
     hand.says("learning, iteration", SLOW)
     course = []
     while not hand.page.get_by_text("finished, iteration").is_visible():
         course.append(film.picture())
         hand.page.wait_for_timeout(1500)
+    draw_every(hand.page, 0)
     film.add(course[:: max(1, -(-len(course) // COURSE))])
     film.take()
     film.hold(5)
@@ -190,11 +193,12 @@ def main() -> None:
         demonstrations.save(first, Path(folder) / "demonstrations")
         with (
             studio("planar-reacher", Path(folder)) as (url, _),
-            chromium() as browser,
+            chromium(seldom=True) as browser,
             opened(browser, url, SIZE) as page,
         ):
             page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
             page.evaluate(CURSOR)
+            draw_every(page, 0)
             hand, film = Hand(page, robot.view), Film(page)
             marks = [mark.position for mark in robot.layout.marks(hand.context())]
             show(hand, film, [robot.picture().points[-1], marks[0], np.array([2.0, 0.0, 0.0]), marks[1]])

@@ -25,11 +25,14 @@ let pause = 100;
 window.drawEvery = (milliseconds) => { pause = milliseconds; };
 window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), pause);
 window.cancelAnimationFrame = clearTimeout;
+"""
+"""Script that has a page drawn ten times a second at most, or as often as it is told."""
+COARSE = """
 const query = new URLSearchParams(location.search);
 query.set("fixedDpr", "0.2");
 history.replaceState(null, "", "?" + query);
 """
-"""Script that has a page drawn coarsely, and ten times a second at most or as often as it is told."""
+"""Script that has a page drawn coarsely."""
 WAITING, DRAGGING = 1000, 250
 """Milliseconds from one frame to the next of a page that is drawn seldom."""
 
@@ -52,17 +55,17 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 
 
 @contextmanager
-def chromium(seldom: bool = False) -> Iterator[BrowserContext]:
+def chromium(seldom: bool = False, coarse: bool = False) -> Iterator[BrowserContext]:
     """A browser, without a window.
 
-    seldom: draw open pages coarsely and now and then; without a graphics card drawing takes longest of all.
+    seldom, coarse: draw open pages now and then, and coarsely; without a graphics card drawing takes longest of all.
     """
     with sync_playwright() as playwright:
-        options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
+        options = [*OPTIONS, *(["--disable-gpu-compositing"] if coarse else [])]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
         context = browser.new_context()
-        if seldom:
-            context.add_init_script(SELDOM)
+        for script in [SELDOM] * seldom + [COARSE] * coarse:
+            context.add_init_script(script)
         try:
             yield context
         finally:

@@ -56,7 +56,7 @@ class Tour:
         self.hand.says(sentence, seconds)
         pressed = self.page.get_by_role("button", name=button, exact=True).first
         pressed.wait_for(timeout=1000 * seconds)
-        self.page.wait_for_timeout(800)
+        self.page.wait_for_timeout(1500)  # Until it is drawn.
         name = f"{self._name}_{picture}.png"
         shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
         small = shot.resize(SHOWN, Image.Resampling.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
@@ -116,7 +116,7 @@ def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]
     with (
         tempfile.TemporaryDirectory() as folder,
         studio(task, Path(folder)) as (url, _),
-        chromium() as browser,
+        chromium(seldom=True) as browser,
         opened(browser, url, SIZE) as page,
     ):
         page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.

@@ -36,7 +36,7 @@ TABLET = (768, 1024)
 
 @pytest.fixture(scope="module")
 def browser():
-    with chromium(seldom=True) as opened_browser:
+    with chromium(seldom=True, coarse=True) as opened_browser:
         yield opened_browser
 
 

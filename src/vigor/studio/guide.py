@@ -55,7 +55,8 @@ def advise(now: State) -> Advice:
         return _recording(now)
     if progress is not None and progress.running:
         if progress.stopping:
-            return Advice(LEARN, "It stops after this iteration, and keeps what it has learned.", "Stop", False)
+            kept = ", and keeps what it has learned." if progress.iteration else "; it cannot plan yet."
+            return Advice(LEARN, f"It stops after this iteration{kept}", "Stop", False)
         return Advice(LEARN, "It is learning. More can be shown meanwhile, for the next run.", "Stop")
     if progress is not None and progress.can_plan:
         return _planning(now)

@@ -52,7 +52,7 @@ class LearnTab:
         show(self._resume, visible=bool(resumes))
         if progress is None:
             return
-        show(self._bar, value=min(100.0, 100 * progress.iteration / max(1, progress.iterations)), animated=running)
+        show(self._bar, value=min(100.0, 100 * progress.iteration / max(1, progress.iterations)))
         show(self._figures, content=say(progress.words))
         rows = progress.metrics
         if rows:

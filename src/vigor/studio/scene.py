@@ -127,8 +127,10 @@ class Scene:
             if i in grips:
                 self._drags(joint, Held("grip", i))
             if i == ball:  # What is pressed near the ball is meant for it; its far side, in lines, hides nothing.
-                clear = {"opacity": 0.0, "wireframe": True, "side": "back", "subdivisions": 1, "cast_shadow": False}
-                halo = scene.add_icosphere(f"/robot/joint{i}/halo", HALO * radius, GRIP, **clear)
+                halo = scene.add_icosphere(
+                    f"/robot/joint{i}/halo", HALO * radius, GRIP, subdivisions=1, wireframe=True, opacity=0.0,
+                    side="back", cast_shadow=False,
+                )  # fmt: skip
                 self._drags(halo, Held("grip", i))
         return links, joints
 
