@@ -36,7 +36,7 @@ def measure(pairs: int) -> list[dict[str, float]]:
     chosen, found = [], []
     for i, context in enumerate(to):
         by = {
-            "deviations": np.sqrt(np.asarray(starts.apart(jnp.asarray(own), jnp.asarray(context)))),
+            "deviations": np.sqrt(np.asarray(starts.apart(task, jnp.asarray(own), jnp.asarray(context)))),
             "angle": np.asarray(starts.away(task, jnp.asarray(own), jnp.asarray(context))),
         }
         same = by["deviations"] < 1e-3

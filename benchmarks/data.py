@@ -1,8 +1,9 @@
 """Data in and plans out, as a user has them: python benchmarks/data.py [SKILL ...] --out docs/results/data.json.
 
 Recordings are laid out as LeRobot and ROS write them, and imported in a process of their own; a plan goes out as a data
-set and as a bag, and is read again; the first plan of every skill is made in a new process, with an empty cache of
-compiled programs and with a full one. Times are of the whole command, with the load of the machine before it.
+set and as a bag, and is read again; hostile files of every format are opened (`hostile.py`); the first plan of every
+skill is made in a new process, with an empty cache of compiled programs and with a full one. Times are of the whole
+command, with the load of the machine before it.
 """
 
 import argparse
@@ -19,8 +20,9 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
+import hostile  # noqa: E402
 import recorded  # noqa: E402
 from planned import planar  # noqa: E402
 from vigor.demonstrations.formats import lerobot, rosbag  # noqa: E402
@@ -99,6 +101,8 @@ def main() -> None:
             "imported": [imported(folder, version) for version in ("v3.0", "v2.1")],
             "returned": returned(folder),
             "bags": [bagged(folder, storage) for storage in ("mcap", "sqlite3")],
+            "hostile": [hostile.opened(name) for name in hostile.FILES],
+            "help": command("--help"),
             "first plans": [row for path in asked.skills for row in planned(folder, path)],
         }
     print(json.dumps(figures, indent=1))

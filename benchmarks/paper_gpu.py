@@ -19,6 +19,7 @@ from vigor.experiments.data import Data
 from vigor.experiments.store import Store
 from vigor.experiments.suites import REACHERS, Choice
 from vigor.experiments.workers import Place
+from vigor.runs.presets import Preset
 
 FIRST = 400
 """First seed; nothing was chosen on it or any above."""
@@ -27,9 +28,11 @@ TOGETHER = 10
 VIGOR, EM_DREX = ("vigor",), ("em-drex",)
 PARTS = {
     "panda-paper": (suites.paper, Choice(REACHERS[1:], VIGOR, 20, 410, ("paper",))),
-    "em-drex": (suites.paper, Choice(methods=EM_DREX, first_seed=FIRST)),
+    "em-drex": (suites.paper, Choice(REACHERS, EM_DREX, first_seed=FIRST)),
     "em-drex-paper": (suites.paper, Choice(REACHERS, EM_DREX, first_seed=FIRST, presets=("paper",))),
     "vigor": (suites.paper, Choice(methods=VIGOR, first_seed=FIRST)),
+    "planar-additions": (suites.additions, Choice(REACHERS[:1], first_seed=FIRST)),
+    "panda-additions": (suites.additions, Choice(REACHERS[1:], first_seed=FIRST)),
     "planar-ablations": (suites.ablations, Choice(REACHERS[:1], VIGOR, first_seed=FIRST, presets=("paper",))),
     "planar-em-drex-ablations": (suites.ablations, Choice(REACHERS[:1], EM_DREX, first_seed=FIRST, presets=("paper",))),
     "panda-ablations": (suites.ablations, Choice(REACHERS[1:], VIGOR, first_seed=FIRST, presets=("paper",))),
@@ -54,6 +57,7 @@ def main() -> None:
     parser.add_argument("published", type=Path, metavar="PATH")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all, in this order")
+    parser.add_argument("--presets", nargs="+", choices=get_args(Preset), default=get_args(Preset))
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no job that may end later")
     parser.add_argument("--device", choices=get_args(Device), default="gpu")
     parser.add_argument("--share", type=int, nargs=2, default=(0, 1), metavar=("I", "N"), help="every N-th job, from I")
@@ -61,7 +65,12 @@ def main() -> None:
     given = parser.parse_args()
     begun, longest = time.monotonic(), 0.0
     store, data = Store(given.out), Data(given.out, given.published.resolve())
-    todo = [(name, job) for name in given.parts for job in jobs(PARTS[name][0](PARTS[name][1], data))]
+    todo = [
+        (name, job)
+        for name in given.parts
+        for job in jobs(PARTS[name][0](PARTS[name][1], data))
+        if job[0].preset in given.presets
+    ]
     store.begin()
     data.save()
     for name, job in todo[given.share[0] :: given.share[1]]:

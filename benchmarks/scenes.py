@@ -155,17 +155,18 @@ def main() -> None:
 def add(rows: list[dict[str, Any]], name: str, method: str, seed: int, given: argparse.Namespace) -> None:
     """Measure a run as far as it is not among the rows yet, which are written after every step."""
     row = next((row for row in rows if (row["scene"], row["method"], row["seed"]) == (name, method, seed)), None)
-    if row is not None and (method != "vigor" or "new" in row):
+    parts = {"new": given.plans, "obstacles": given.obstacles} if method == "vigor" else {}
+    lacking = [part for part, wanted in parts.items() if wanted and part not in (row or {})]
+    if row is not None and not lacking:
         return
     run, test, new = learned(name, method, seed, given.out.parent / f"{name}-{method}-{seed}")
     if row is None:
         row = measure(name, run, test)
         rows.append(row)
         given.out.write_text(json.dumps(rows, indent=1) + "\n")
-    if method == "vigor" and given.plans:
-        row |= plans(run, new, WAYS[name])
-        if given.obstacles:
-            row["obstacles"] = around(run, np.concatenate([test, new])[: given.obstacles])
+    for part in lacking:
+        contexts = np.concatenate([test, new])[: given.obstacles]
+        row |= plans(run, new, WAYS[name]) if part == "new" else {"obstacles": around(run, contexts)}
         given.out.write_text(json.dumps(rows, indent=1) + "\n")
     print(json.dumps({k: v for k, v in row.items() if k != "obstacles"}), flush=True)
 

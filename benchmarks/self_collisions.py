@@ -76,7 +76,7 @@ def table(found: dict[str, Any]) -> str:
                     f"| {way}, {words[name]} | {part['plans']} | {part['in collision with itself']} | "
                     f"{part['deeper than a centimetre']} | {part['solve their context']} |"
                 )
-    if (around := found.get("obstacles")) is not None:
+    if (around := found["obstacles"])["of"]:
         lines += [
             "",
             f"Panda: {around['held']} of {around['of']} contexts have a plan around a sphere on their best path.",
@@ -106,10 +106,11 @@ def main() -> None:
             made = planner.load(asked.run, asked.every, own, stopped=True)
             found[name] = measure(made, contexts[: asked.contexts])
             asked.out.write_text(json.dumps(found, indent=1) + "\n")
-    if asked.obstacles and "obstacles" not in found:
-        found["obstacles"] = avoid(
-            planner.load(asked.run, asked.every, task, stopped=True), contexts[: asked.obstacles]
-        )
+    rows = found.setdefault("obstacles", {"held": 0, "of": 0, "contexts": []})
+    made = planner.load(asked.run, asked.every, task, stopped=True)
+    for context in contexts[len(rows["contexts"]) : asked.obstacles]:
+        rows["contexts"] += avoid(made, context[None])["contexts"]
+        rows |= {"held": sum(row["holds"] for row in rows["contexts"]), "of": len(rows["contexts"])}
         asked.out.write_text(json.dumps(found, indent=1) + "\n")
     print(table(found))
 

@@ -1,7 +1,8 @@
 """Cost of a skill's 8 bits and of thinning: success of plans for new contexts by a run, and by its skills.
 
-python benchmarks/skills.py RUN [--every 0 1 2] [--contexts 60] [--seed 330]: a line of JSON for each, with the size of
-the skill; 0 is the run itself. The contexts are drawn anew from the task, and the same for all.
+python benchmarks/skills.py RUN [--every 0 1 2] [--contexts 60] [--seed 330] [--out docs/results/skills.json]: a row for
+each, with the size of the skill, which --out adds to a file; 0 is the run itself. The contexts are drawn anew from the
+task, and the same for all.
 """
 
 import argparse
@@ -34,6 +35,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--contexts", type=int, default=60)
     parser.add_argument("--seed", type=int, default=330)
+    parser.add_argument("--out", type=Path, help="file of rows that are added to")
     asked = parser.parse_args()
     use_device("auto")
     run = api.load_run(asked.run)
@@ -44,8 +46,18 @@ def main() -> None:
             begun = time.process_time()
             found = figures((run.pack(path, every=every) if every else run).plan(contexts))
             size = round(path.stat().st_size / 1e6, 2) if every else None
-            told = {"task": run.task.name, "every": every, "contexts": asked.contexts, "seed": asked.seed, "MB": size}
-            print(json.dumps(told | found | {"cpu_s": round(time.process_time() - begun)}), flush=True)
+            told = {
+                "task": run.task.name,
+                "run": run.setup.seed,
+                "iterations": run.result["iterations"],
+                "every": every,
+            }
+            told |= {"contexts": asked.contexts, "seed": asked.seed, "MB": size}
+            row = told | found | {"cpu_s": round(time.process_time() - begun)}
+            print(json.dumps(row), flush=True)
+            if asked.out:
+                rows = json.loads(asked.out.read_text()) if asked.out.exists() else []
+                asked.out.write_text(json.dumps([*rows, row], indent=1) + "\n")
 
 
 if __name__ == "__main__":

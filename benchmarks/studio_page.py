@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from vigor.studio.scene import field_for
 from vigor.tasks.stage import View
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -24,11 +25,14 @@ let pause = 100;
 window.drawEvery = (milliseconds) => { pause = milliseconds; };
 window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), pause);
 window.cancelAnimationFrame = clearTimeout;
+"""
+"""Script that has a page drawn ten times a second at most, or as often as it is told."""
+COARSE = """
 const query = new URLSearchParams(location.search);
 query.set("fixedDpr", "0.2");
 history.replaceState(null, "", "?" + query);
 """
-"""Script that has a page drawn coarsely, and ten times a second at most or as often as it is told."""
+"""Script that has a page drawn coarsely."""
 WAITING, DRAGGING = 1000, 250
 """Milliseconds from one frame to the next of a page that is drawn seldom."""
 
@@ -51,17 +55,17 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 
 
 @contextmanager
-def chromium(seldom: bool = False) -> Iterator[BrowserContext]:
+def chromium(seldom: bool = False, coarse: bool = False) -> Iterator[BrowserContext]:
     """A browser, without a window.
 
-    seldom: draw open pages coarsely and now and then; without a graphics card drawing takes longest of all.
+    seldom, coarse: draw open pages now and then, and coarsely; without a graphics card drawing takes longest of all.
     """
     with sync_playwright() as playwright:
-        options = [*OPTIONS, *(["--disable-gpu-compositing"] if seldom else [])]
+        options = [*OPTIONS, *(["--disable-gpu-compositing"] if coarse else [])]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
         context = browser.new_context()
-        if seldom:
-            context.add_init_script(SELDOM)
+        for script in [SELDOM] * seldom + [COARSE] * coarse:
+            context.add_init_script(script)
         try:
             yield context
         finally:
@@ -94,7 +98,7 @@ class Hand:
 
     def __init__(self, page: Page, view: View) -> None:
         self.page = page
-        box = page.locator("canvas").first.bounding_box()
+        box = page.locator("canvas").last.bounding_box()
         assert box is not None
         self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
         self._eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
@@ -102,7 +106,8 @@ class Hand:
         right = np.cross(self._forward, up)
         self._right = right / np.linalg.norm(right)
         self._down = np.cross(self._forward, self._right)
-        self._scale = box["height"] / 2 / np.tan(view.field / 2)
+        field = field_for(view.field, box["width"] / box["height"])
+        self._scale = box["height"] / 2 / np.tan(field / 2)
 
     def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
         """Pixel of the page that shows a place [3] of the scene."""
@@ -140,10 +145,14 @@ class Hand:
         """Click a part of a card or of a list."""
         self.page.locator(f'[data-click="{word} {number}"]').first.click(position={"x": 4, "y": 4})
 
+    def check(self, name: str) -> None:
+        """Press a check box."""
+        self.page.get_by_role("checkbox", name=name).click()
+
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()
 
-    def says(self, text: str, seconds: float = 60.0) -> None:
+    def says(self, text: str | re.Pattern[str], seconds: float = 60.0) -> None:
         """Wait until the page shows a text."""
         self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
 

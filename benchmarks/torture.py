@@ -9,11 +9,13 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +36,7 @@ from torture_processes import Case, Findings, many, table  # noqa: E402
 
 PARTS = ("files", "words", "plans", "kills", "disks", "foreign")
 PATIENT = 1000
-"""Cases from which a piece is no short one, which leaves out scenes, and to use everything as it is meant."""
+"""Cases from which a piece is no short one, which has no practice, no scenes, and nothing used as it is meant."""
 
 
 def main() -> None:
@@ -50,19 +52,28 @@ def main() -> None:
     options.run = options.run and options.run.resolve()
     options.out, options.files = (path and path.resolve() for path in (options.out, options.files))
     warnings.simplefilter("ignore")  # That a program of threads is forked: it has none that count.
-    findings, end = Findings(), time.monotonic() + options.minutes * 60
-    with tempfile.TemporaryDirectory() as folder:
-        pristine = _prepared(Path(folder), options)
-        for number, part in enumerate(options.parts):
-            due = time.monotonic() + (end - time.monotonic()) / (len(options.parts) - number)
-            tried = {"kills": kills, "disks": full_disks, "foreign": programs}.get(part, partial(drawn, part))
-            tried(pristine, options.seed * 10**6, options.cases, due, findings)
-        os.chdir("/")
+    findings = Findings()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # What was tried until then counts.
+    with tempfile.TemporaryDirectory() as folder, suppress(SystemExit):
+        _try(Path(folder), options, findings)
     piece = {"seed": options.seed, "parts": list(options.parts), **findings.counts, "found": findings.found}
     print(table([piece]))
     if options.out:
         options.out.write_text(json.dumps([*_pieces(options.out), piece], indent=1) + "\n")
     sys.exit(1 if findings.found else 0)
+
+
+def _try(folder: Path, options: argparse.Namespace, findings: Findings) -> None:
+    """All parts, each as long as the others."""
+    end = time.monotonic() + options.minutes * 60
+    pristine = _prepared(folder, options)
+    try:
+        for number, part in enumerate(options.parts):
+            due = time.monotonic() + (end - time.monotonic()) / (len(options.parts) - number)
+            tried = {"kills": kills, "disks": full_disks, "foreign": programs}.get(part, partial(drawn, part))
+            tried(pristine, options.seed * 10**6, options.cases, due, findings)
+    finally:
+        os.chdir("/")
 
 
 def _prepared(folder: Path, options: argparse.Namespace) -> Path:

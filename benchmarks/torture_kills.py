@@ -16,7 +16,7 @@ import numpy as np
 import standins
 from torture_disks import Fault, same
 from torture_fuzzing import fresh
-from torture_kinds import EXPORT, IMPORT, PACK, PLAN, train
+from torture_kinds import EXPORT, IMPORT, PACK, PLAN, PRACTISE, train
 from torture_processes import POINT, ROOT, Findings, Said, commands, forked, said
 
 FOLDERS = commands("""
@@ -87,27 +87,46 @@ def _remove(path: Path) -> None:
 
 
 def killed_run(pristine: Path, seed: int, findings: Findings, due: float) -> None:
-    """Kill a run again and again, until it ends; then compare it with one left alone."""
-    rng, folder = random.Random(seed), pristine.parent / "killed"
+    """Kill a run again and again, until it ends."""
+    folder = pristine.parent / "killed"
+
+    def words() -> list[str]:
+        return ["train", "--resume", str(folder)] if (folder / "config.json").exists() else train(folder)
+
+    _killed(folder, words, pristine / "run", "result.json", seed, findings, due)
+
+
+def killed_practice(pristine: Path, seed: int, findings: Findings, due: float) -> None:
+    """Kill practice again and again, until the run that comes of it is there."""
+    fresh(pristine)
+    folder = pristine.parent / "killed"
+    words = [*PRACTISE[0][:-1], str(folder)]
+    _killed(folder, lambda: words, pristine / "practised", "config.json", seed, findings, due)
+
+
+def _killed(
+    folder: Path, words: Callable[[], list[str]], alone: Path, last: str, seed: int, findings: Findings, due: float
+) -> None:
+    """Kill what fills a folder until a file is there; then compare it with one that was left alone."""
+    rng = random.Random(seed)
     shutil.rmtree(folder, ignore_errors=True)
     for attempt in range(2 * KILLS + 1):
-        words = ["train", "--resume", str(folder)] if (folder / "config.json").exists() else train(folder)
         at = rng.randint(1, 30) if attempt < 2 * KILLS else 10**9  # At last it is left alone.
 
-        def work(words: list[str] = words, at: int = at) -> None:
+        def work(words: list[str] = words(), at: int = at) -> None:  # noqa: B008
             Fault(folder, at, die)
             said(words)
 
         findings.counts["kills"] += os.WIFSIGNALED(forked(work))
-        if (folder / "result.json").exists():
+        if (folder / last).exists():
             break
         if time.monotonic() > due:
             return
-    if not (folder / "result.json").exists() or not same(folder, pristine / "run"):
-        findings.fault("changed results", f"a killed run, seed {seed}")
+    if not (folder / last).exists() or not same(folder, alone):
+        findings.fault("changed results", f"{words()[0]}, killed, seed {seed}")
     # What other commands leave stays for an hour, should somebody still be writing it.
     if left := [path.name for path in folder.rglob("*.vigor-part*")]:
-        findings.fault("leftovers", f"train, seed {seed}: {left}")
+        findings.fault("leftovers", f"{words()[0]}, seed {seed}: {left}")
     findings.counts["runs compared"] += 1
 
 
@@ -156,7 +175,7 @@ def _count(folder: Path) -> int:
     header = folder / "demonstrations.json"
     if not header.exists():
         return 0
-    with np.load(next(folder.glob("*.npz"))) as arrays:
+    with np.load(folder / json.loads(header.read_text())["arrays"]) as arrays:
         return len(arrays["weights"])
 
 
@@ -185,7 +204,7 @@ def killed_benchmark(pristine: Path, seed: int, findings: Findings, due: float) 
     findings.counts["benchmarks compared"] += 1
 
 
-TURNS = (killed_writer, killed_writer, killed_run, killed_writer, killed_studio, killed_writer, killed_writer)
+TURNS = (killed_writer, killed_studio, killed_run, killed_writer, killed_practice, killed_writer, killed_writer)
 
 
 def kill(pristine: Path, seed: int, findings: Findings, due: float) -> None:

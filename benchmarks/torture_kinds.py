@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ from vigor.learning import invariants, starts
 from vigor.planning import plan_files, skill_files
 from vigor.planning.plans import Plans
 from vigor.planning.skills import Card
+from vigor.practice import attempts
+from vigor.practice.account import Account, Round
 from vigor.runs.run import Metric, Result
 from vigor.runs.setup import Setup
 from vigor.tasks.scenes.files import Written
@@ -77,6 +80,8 @@ EXPORT = commands("export plan.json CSV\nshow plan.json --out new.png")
 URDF = commands("robot arm.urdf\nexport plan.json CSV --urdf arm.urdf --acceleration 9")
 SKILL = commands("inspect skill.vigor\nplan skill.vigor --task TASK CONTEXT --out new.json")
 PACK = commands("pack run --out new.vigor")
+PRACTISE = commands("practise run --contexts 2 --rounds 1 --samples 1 --out new")
+GO_ON = commands("practise run --contexts 2 --rounds 1 --samples 1 --out practising")
 SCENE = commands("demos import scene/small.toml scene/recorded --out new")
 SCENE_RUN = commands("export scene_run CSV")
 SCENE_SKILL = commands("inspect scene.vigor\nplan scene.vigor --context 0.4 0 0.1 0 --out new.json")
@@ -88,7 +93,7 @@ ROBOMIMIC = commands("demos import POINT robomimic.hdf5 --out new")
 def kinds(pristine: Path) -> tuple[Kind, ...]:
     """Every kind of file that there is."""
     row, bag, sqlite = (
-        next(path.relative_to(pristine).as_posix() for path in sorted((pristine / folder).glob(name)))
+        next((path.relative_to(pristine).as_posix() for path in sorted((pristine / folder).glob(name))), name)
         for folder, name in (("benchmark/cells", "*.json"), ("bag", "*.mcap"), ("sqlite", "*.db3"))
     )
     every = (
@@ -109,6 +114,10 @@ def kinds(pristine: Path) -> tuple[Kind, ...]:
         Kind("scene_run/scene.json", SCENE_RUN, Scene),
         Kind("scene/small.toml", SCENE, Written),
         Kind("scene/arm.urdf", SCENE),
+        Kind("practised/practice.json", commands("report practised"), Account),
+        Kind("practising/practice/settings.json", GO_ON),
+        Kind("practising/practice/1/attempts.npz", GO_ON, None, attempts.CONTENTS),
+        Kind("practising/practice/1/round.json", GO_ON, Round),
         Kind(row, commands("report benchmark"), store.Finished),
         Kind("arm.urdf", URDF),
         Kind("arm.xml", commands("robot arm.xml")),
@@ -152,6 +161,7 @@ def _make(run: Path | None, scenes: bool) -> None:
     _tables()
     _robots()
     if scenes:
+        _practise()
         _scene()
     _formats()
     _benchmark()
@@ -190,6 +200,14 @@ def _robots() -> None:
     Path("arm.xml").write_text(f'<mujoco><compiler angle="radian"/><worldbody>{bodies}</worldbody></mujoco>')
 
 
+def _practise() -> None:
+    """A run that practised, and one that had nearly come to the end of it."""
+    _do(*PRACTISE[0][:-1], "practised")
+    shutil.copytree("practised/practice", "practising/practice")
+    taken = shutil.ignore_patterns("practice", "practice.json", "report.html", "figures")
+    shutil.copytree("practised", "practising/practice/1/run", ignore=taken)
+
+
 def _scene() -> None:
     """A scene, a run of it, and its skill."""
     scenery.write(Path("scene"))
@@ -200,9 +218,13 @@ def _scene() -> None:
 
 
 def _formats() -> None:
-    """Recordings as other programs write them."""
-    recorded.lerobot(Path("lerobot"))
-    recorded.robomimic(Path("robomimic.hdf5"))
+    """Recordings as other programs write them, as far as the libraries that do are there."""
+    if find_spec("pyarrow"):
+        recorded.lerobot(Path("lerobot"))
+    if find_spec("h5py"):
+        recorded.robomimic(Path("robomimic.hdf5"))
+    if not find_spec("rosbags"):
+        return
     times = np.arange(40) / 30
     for number, (name, storage) in enumerate((("bag", "mcap"), ("sqlite", "sqlite3"))):
         goal = recorded.goals(2)[0]

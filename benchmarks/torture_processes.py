@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from vigor import api  # noqa: F401  What commands import, for all that are forked.
 from vigor.cli import main as cli
 from vigor.reports import figures
 
@@ -128,6 +129,7 @@ def _begin() -> None:
     """Limits of a process, which may harm nothing but itself."""
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # Figures are made and files of them written, but not drawn, which takes longer than everything else.
     save, empty = figures.save, Figure((0.1, 0.1))
     figures.save = lambda figure, path: save(empty, path)

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
 from row_tables import FRESH, box_pusher, floor
-from stored import TASKS, groups, old, stored
+from stored import TASKS, groups, latest, old
 
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.experiments.tables import Group
@@ -25,13 +25,13 @@ FLOORS = ("copied", "carried")
 
 def figures() -> list[dict[str, Any]]:
     """What the chart shows, from top to bottom: success of the best component and of the mixture, with intervals."""
-    rows = [row for row in stored() if not row["varied"]]
+    rows = [row for row in latest() if not row["varied"]]
     shown: list[dict[str, Any]] = []
     for task in TASKS:
         if task == "box-pusher":
             shown += _box_pusher()
             continue
-        known = [_chosen(group) for group in _latest([group for group in groups(rows) if group.task == task])]
+        known = [_chosen(group) for group in groups(rows) if group.task == task]
         ours, papers = (
             [one for one in known if one.method == "vigor" and one.preset == p] for p in ("default", "paper")
         )
@@ -64,12 +64,6 @@ def _box_pusher() -> list[dict[str, Any]]:
         }
         shown.append({"task": "box-pusher", "label": label} | means | ends)
     return shown
-
-
-def _latest(known: list[Group]) -> list[Group]:
-    """Groups without those that a later change has replaced."""
-    mended = {(group.method, group.preset) for group in known if not old(group)}
-    return [group for group in known if not old(group) or (group.method, group.preset) not in mended]
 
 
 def _chosen(group: Group) -> Group:

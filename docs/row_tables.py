@@ -3,16 +3,15 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from stored import RESULTS, TASKS, WORDS, groups, name, old, seeds, stored
+import numpy as np
+from stored import OURS, RESULTS, TASKS, WORDS, groups, latest, name, old, seeds, stored
 
 from vigor.experiments import paper, tables
-from vigor.experiments.statistics import Summary, interval_words, summary
+from vigor.experiments.statistics import Summary, chance, interval_words, summary
 from vigor.experiments.tables import Group
 
 FRESH = 400
 """First of the seeds on which nothing was chosen."""
-OURS = ("vigor", "em-drex")
-"""Methods that have settings of ours beside the paper's."""
 
 
 def table(lines: Sequence[dict[str, str]]) -> str:
@@ -38,7 +37,7 @@ def success(group: Group) -> dict[str, str]:
 
 
 def ranked(group: Group) -> dict[str, str]:
-    return {"components ranked": " ".join(f"{share:.2f}" for share in group.ranked)}
+    return {"five best components": " ".join(f"{share:.2f}" for share in group.ranked[:5])}
 
 
 def distance(group: Group, split: str = "test") -> dict[str, str]:
@@ -74,15 +73,12 @@ def box_pusher() -> dict[str, dict[str, Summary]]:
 
 def headline() -> str:
     """VIGOR, the next best method and a floor, for the README; seeds on which nothing was chosen, if there are any."""
-    usual = [
-        group for group in groups(stored()) if not group.varied and group.method in OURS and group.task != "box-pusher"
-    ]
-    mended = {(group.task, group.name) for group in usual if not old(group)}
     lines = []
-    for group in usual:
-        if not old(group) or (group.task, group.name) not in mended:
-            fresh = tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH)
-            lines.append({"task": group.task, "method": name(group)} | success(Group(fresh or group.rows)))
+    for group in groups(row for row in latest() if not row["varied"] and row["setup"]["method"] in OURS):
+        if group.task == "box-pusher":
+            continue
+        fresh = tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH)
+        lines.append({"task": group.task, "method": name(group)} | success(Group(fresh or group.rows)))
     theirs = {method: paper.BOXES["box-pusher", "success", "test"][method].mean for method in OURS}
     words = {
         "vigor": "VIGOR",
@@ -106,9 +102,10 @@ def headline() -> str:
 def presets() -> str:
     """The paper's settings, ours, and each addition alone and removed."""
     lines = floor()
-    for group in groups(row for row in stored() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
+    for group in groups(row for row in latest() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
         sign = "+" if group.preset == "paper" else "-"
-        label = f"{sign} {WORDS[group.varied]}" if group.varied else f"**{name(group)}**"
+        mark = f" ({old(group)})" if old(group) else ""
+        label = f"{sign} {WORDS[group.varied]}{mark}" if group.varied else f"**{name(group)}**"
         lines.append({"task": group.task, "method": label} | success(group))
     return table(lines)
 
@@ -126,15 +123,21 @@ def methods() -> str:
             }
             | distance(group)
             | distance(group, "train")
-            for group in groups(stored())
+            for group in groups(latest())
             if not group.varied
         ]
     )
 
 
+def mended() -> str:
+    """EM+D-REX with our settings, before and after its objective was mended."""
+    own = [group for group in groups(stored()) if (group.method, group.preset) == ("em-drex", "default")]
+    return table([{"task": group.task, "method": name(group)} | success(group) for group in own if not group.varied])
+
+
 def verdicts() -> str:
     """Every box of the paper's plots beside ours."""
-    usual = [group for group in groups(stored()) if not group.varied]
+    usual = [group for group in groups(latest()) if not group.varied]
     lines = []
     for (task, figure, split), boxes in paper.BOXES.items():
         for group in (group for group in usual if group.task == task):
@@ -156,23 +159,41 @@ def _verdict(theirs: float, ours: Summary, more_is_better: bool) -> str:
     return "better" if (ours.mean > theirs) == more_is_better else "worse"
 
 
+def settled() -> str:
+    """The paper's own ten seeds, where its plots determine them, beside ours with the paper's settings."""
+    lines = []
+    for (task, method), theirs in paper.SEEDS.items():
+        rows = (row for row in latest() if row["setup"]["seed"] >= FRESH and row["preset"] == "paper")
+        for group in groups(row for row in rows if not row["varied"]):
+            if (group.task, group.method) == (task, method):
+                ours, there = group.values("success"), summary(theirs)
+                lines.append(
+                    {"task": task, "paper": f"{there.mean:.3f}", "its 95%": interval_words(there.interval, 3)}
+                    | {"seeds": seeds(group), "ours": f"{np.mean(ours):.3f}"}
+                    | {"95%": interval_words(summary(ours).interval, 3)}
+                    | {"chance": f"{chance(np.asarray(theirs), ours):.2f}"}
+                )
+    return table(lines)
+
+
 def findings() -> str:
     """The paper's statements on ablations, and what became of them."""
     return table(
         [
-            {"task": one.reference.task, "method": one.reference.name, "the paper finds": one.finding.words}
+            {"task": one.reference.task, "method": name(one.reference), "the paper finds": one.finding.words}
             | {"success of": one.components, "better": f"{one.better:.3f}", "worse": f"{one.worse:.3f}"}
             | {"95%": "{:+.3f} to {:+.3f}".format(*one.interval) if one.interval else "", "here": one.verdict}
-            for one in tables.findings(groups(row for row in stored() if not row["old"]))
+            for one in tables.findings(groups(row for row in latest() if not row["old"]))
         ]
     )
 
 
 def _ablated() -> Iterator[tuple[Group, list[Group]]]:
     """Usual settings of the reachers that were changed, and what they were changed to."""
-    kept = [group for group in groups(stored()) if group.task != "box-pusher" and group.method in OURS]
+    kept = [group for group in groups(latest()) if group.task != "box-pusher" and group.method in OURS]
     for usual in (group for group in kept if not group.varied and not old(group)):
-        changed = [one for one in kept if (one.task, one.name) == (usual.task, usual.name) and one.varied not in WORDS]
+        alike = [one for one in kept if (one.task, one.name) == (usual.task, usual.name)]
+        changed = [one for one in alike if one.varied not in WORDS]
         if changed:
             yield usual, changed
 
@@ -191,7 +212,7 @@ def sensitivity() -> str:
             means[f"usual, {tables.word(usual.setting(setting))}"] = usual.summary("success").mean
             low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
             lines.append(
-                {"task": usual.task, "method": usual.name, "setting": tables.plain(setting)}
+                {"task": usual.task, "method": name(usual), "setting": tables.plain(setting)}
                 | {"least": f"{means[low]:.3f}", "with": low, "most": f"{means[high]:.3f}", "with the value": high}
             )
     return table(lines)
@@ -201,7 +222,7 @@ def ablations() -> str:
     """Every setting of appendix D changed, one after the other."""
     return table(
         [
-            {"task": group.task, "method": group.name, "setting": tables.plain(group.varied) or "usual"}
+            {"task": group.task, "method": name(usual), "setting": tables.plain(group.varied) or "usual"}
             | {"value": _value(group) if group.varied else ""}
             | success(group)
             | ranked(group)

@@ -16,20 +16,23 @@ WORDS = {
     "": "usual",
     "begin": "start at demonstrations",
     "misplaced": "misplaced demonstrations",
-    "near": "distances magnified, and the outcome",
-    "outcome": "the outcome in the reward",
     "scaled": "scales of what demonstrations have in common",
     "invariants": "invariants in the reward",
     "ratio": "the networks in the reward",
     "sharpness": "sharpness",
     "weights": "weights by reward",
     "decay": "falling learning rate",
+    "stall": "early stop",
 }
 """Additions of the project's defaults, in words; a setting that is not among them is its own word."""
 
 
 TASKS, METHODS = list(dict.fromkeys(task for task, _, _ in paper.BOXES)), list(paper.NAMES)
 """Tasks and methods in the order of the paper."""
+
+
+OURS = ("vigor", "em-drex")
+"""Methods that have settings of ours beside the paper's."""
 
 
 class Change(NamedTuple):
@@ -46,6 +49,11 @@ CHANGES = (
         "2026-11-18T14:50:46+00:00",
         lambda row: row["setup"]["task"] == "box-pusher",
         "old: earlier demonstrations",
+    ),
+    Change(
+        "2026-11-18T21:10:00+00:00",
+        lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-18T14:00:00",
+        "old: a reward without bounds, slower settings",
     ),
     Change(
         "2026-11-18T14:00:00+00:00",
@@ -84,6 +92,13 @@ def stored() -> list[Row]:
                 if key not in found or row["date"] > found[key]["date"]:
                     found[key] = row
     return list(found.values())
+
+
+def latest() -> list[Row]:
+    """Stored rows, without old ones whose configuration has been run again."""
+    rows = stored()
+    again = {_kind(row)[:-1] for row in rows if not row["old"]}
+    return [row for row in rows if not row["old"] or _kind(row)[:-1] not in again]
 
 
 def _nested(flat: dict[str, str]) -> Row:
@@ -143,8 +158,9 @@ def old(group: Group) -> str:
 
 
 def name(group: Group) -> str:
-    """Name of a method, with the mark of old rows."""
-    return f"{group.name} ({old(group)})" if old(group) else group.name
+    """Name of a method and whose settings it has, with the mark of old rows."""
+    ours = ", ours" if group.method in OURS and group.preset == "default" else ""
+    return f"{group.name}{ours} ({old(group)})" if old(group) else f"{group.name}{ours}"
 
 
 def seeds(group: Group) -> str:

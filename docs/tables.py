@@ -15,6 +15,7 @@ from statistics import mean
 from typing import Any
 
 import chart
+import paper_tables
 import row_tables
 from row_tables import table
 from stored import RESULTS, ranges
@@ -180,9 +181,38 @@ def scenes() -> str:
                 | rates
                 | {"both ways found": f"{mean(row[part]['both'] for row in rows):.2f}"}
                 | {"both drawn": f"{mean(row[part]['both_drawn'] for row in rows):.2f}", "plans that hold": holds}
-                | {"seeds": str(len(rows))}
+                | {"around a keep-out": _kept_out(rows) if part == "new" else "", "seeds": str(len(rows))}
             )
     return table(lines)
+
+
+def _kept_out(rows: list[dict[str, Any]]) -> str:
+    """Contexts of all seeds that have a plan around a keep-out."""
+    around = [row["obstacles"] for row in rows if "obstacles" in row]
+    return f"{sum(one['held'] for one in around)} of {sum(one['of'] for one in around)}" if around else ""
+
+
+def self_collisions() -> str:
+    from self_collisions import table
+
+    return table(result("self_collisions"))
+
+
+def arms() -> str:
+    """Time of an iteration and of a plan, by joint, beside the Panda's."""
+    found = result("arms")["robots"]
+
+    def by_joint(one: dict[str, Any], what: str) -> str:
+        ratio = one[what] / one["joints"] * found["panda"]["joints"] / found["panda"][what]
+        return f"{1000 * one[what]:.0f} ms; by joint {ratio:.2f} of the Panda's"
+
+    names = {"iteration": "an iteration", "plan": "a plan, by iteration"}
+    return table(
+        [
+            {"robot": robot, "joints": str(one["joints"])} | {words: by_joint(one, w) for w, words in names.items()}
+            for robot, one in found.items()
+        ]
+    )
 
 
 def _resemblance(rows: list[dict[str, Any]]) -> dict[str, str]:
@@ -361,11 +391,31 @@ def data() -> str:
         kept = f"{row['read']:,} of {row['states']:,} states {'as they were' if row['same'] else 'CHANGED'}"
         said = f"{kept}; jumps of {row['clocks said to jump']} clocks said"
         lines[f"a bag ({row['format']}) of two topics, joints shuffled, clocks that jump"] = said
+    for row in found["hostile"]:
+        end = "a sentence" if row["a sentence"] and not row["wrote"] else f"NOT A SENTENCE, or wrote {row['wrote']}"
+        lines[f"hostile: {row['file']}"] = f"{end}, {row['MB']:,} MB of memory in all, {row['cpu_s']:.1f} s"
+    lines["`vigor --help`"] = timed(found["help"])
     lines |= {
         f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}": timed(row)
         for row in found["first plans"]
     }
     return table([{"": words, "measured": figure} for words, figure in lines.items()])
+
+
+def skills() -> str:
+    """Skills of all runs of a task by how many ensembles they keep."""
+    rows = result("skills")
+    kept = {0: "the run itself", 1: "all", 2: "every 2nd", 3: "every 3rd"}
+    lines = []
+    for task, every in dict.fromkeys((row["task"], row["every"]) for row in sorted(rows, key=lambda row: row["every"])):
+        own = [row for row in rows if (row["task"], row["every"]) == (task, every)]
+        rates = {name: f"{mean(row[name] for row in own):.3f}" for name in ("best", "chosen", "mixture")}
+        size = {"MB": f"{mean(row['MB'] for row in own):.2f}" if every else ""}
+        size["CPU s"] = f"{mean(row['cpu_s'] for row in own):.0f}"
+        seeds = ranges([row["run"] for row in own])
+        line = {"task": task, "runs": seeds, "ensembles": kept.get(every, f"every {every}th")}
+        lines.append(line | {"contexts": str(own[0]["contexts"])} | rates | size)
+    return table(sorted(lines, key=lambda line: line["task"]))
 
 
 def torture() -> str:
@@ -374,7 +424,7 @@ def torture() -> str:
     return table(result("torture"))
 
 
-ROWS = ("headline", "presets", "methods", "verdicts", "findings", "sensitivity", "ablations")
+ROWS = ("headline", "presets", "methods", "mended", "settled", "verdicts", "findings", "sensitivity", "ablations")
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
@@ -389,13 +439,19 @@ TABLES: dict[str, Callable[[], str]] = {
                 box_pusher,
                 box_carrying,
                 box_mechanics,
-                scenes,
-                ways,
-                ways_lost,
-                ways_people,
-                ways_time,
             ),
-            *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
+            *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
+            *(
+                gail_crosscheck,
+                gail_speed,
+                speed,
+                gpu,
+                data,
+                skills,
+                torture,
+                paper_tables.differences,
+                paper_tables.em_drex,
+            ),
         )
     },
 }

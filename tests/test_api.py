@@ -150,7 +150,7 @@ def test_a_task_in_no_file_is_trained_and_planned_with(mine, tmp_path):
     assert vigor.resume(tmp_path / "kept", TASK, progress=False).result == mine.result
     with pytest.raises(vigor.UserError, match="is of the task mine, which is in no file; give the task itself"):
         vigor.load(tmp_path / "kept")
-    with pytest.raises(vigor.UserError, match="already holds a run"):
+    with pytest.raises(vigor.UserError, match="exists already"):
         mine.save(tmp_path / "kept")
 
 

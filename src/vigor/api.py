@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics import folders
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
 from vigor.demonstrations import dataset, importers, splits
@@ -92,8 +93,8 @@ class Run(CanPlan):
     def pack(self, path: str | Path, licence: str = "", every: int | None = None) -> Skill:
         """Write what planning needs to one new file, without the demonstrations; returns the skill.
 
-        licence: that of the demonstrations, in words; every: keep every n-th of the run's ensembles, by default as many
-        as 8 MB hold.
+        licence: that of the demonstrations, in words; every: keep every n-th of the run's ensembles, by default every
+        second, or as many as 8 MB hold.
         """
         return skill_files.pack(self.folder, Path(path), self.task, licence, every)
 
@@ -109,7 +110,7 @@ class Run(CanPlan):
         """Draw the figures and write `report.html`, one file that opens without a network; returns its path."""
         from vigor.reports.run import draw
 
-        return draw(self.folder, self.task)
+        return draw(self.folder, self.task, practice=self.practice)
 
     def practise(
         self,
@@ -139,12 +140,11 @@ class Run(CanPlan):
     @cached_property
     def practice(self) -> Account | None:
         """Account of the practice that the run came of; None if there was none."""
-        return account.read(self.folder) if (self.folder / account.ACCOUNT).exists() else None
+        return account.of(self.folder)
 
     def save(self, folder: str | Path) -> "Run":
         """Copy the run into a new folder; returns the run there."""
-        runs.claim(Path(folder))
-        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        folders.write_whole(Path(folder), lambda place: shutil.copytree(self.folder, place))
         return load_run(folder, self.task)
 
     @property

@@ -197,7 +197,8 @@ def test_a_batch_of_one_noise_level_teaches_nothing():
 # A small task --------------------------------------------------------------------------------------------------------
 
 advance = quick(em_drex.advance, static_argnums=(0, 1))
-reward = quick(jax.vmap(em_drex._reward, (None, 0, None)), static_argnums=0)
+reward = quick(jax.vmap(em_drex._reward, (None, None, 0, None)), static_argnums=0)
+EVERYWHERE = (jnp.float32(-jnp.inf), jnp.float32(jnp.inf))
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +225,7 @@ def test_a_trained_reward_ranks_noise(data, learned):
     for run in range(2):
         unseen = em_drex.rank(POINT, SETTINGS, member(data.problem, run), seed=100 + run)
         ensemble = member(learned.rewards, run).network.parameters
-        rewards = np.mean(reward(SETTINGS, ensemble, unseen.descriptors), axis=0)
+        rewards = np.mean(reward(SETTINGS, EVERYWHERE, ensemble, unseen.descriptors), axis=0)
         assert spearmanr(rewards, -np.asarray(unseen.noise)).statistic > 0.5
         by_level = [rewards[np.asarray(unseen.noise) == level].mean() for level in range(SETTINGS.noise_levels)]
         assert np.all(np.diff(by_level) < 0)
@@ -251,7 +252,7 @@ def test_the_policies_earn_more_and_more(data, learned):
             drawn = jax.vmap(lambda own: mixture.sample_components(jax.random.key(0), own, 20))(member(mixtures, run))
             owners = jnp.repeat(contexts, drawn[0].size // WEIGHTS, axis=0)
             movements = jax.vmap(POINT.describe_weights)(drawn.reshape(-1, WEIGHTS), owners)
-            rewards = np.mean(reward(SETTINGS, ensemble, movements), axis=0)
+            rewards = np.mean(reward(SETTINGS, EVERYWHERE, ensemble, movements), axis=0)
             earned.append(rewards.reshape(drawn.shape[:3]).mean(axis=2))
         assert np.mean(earned[1] > earned[0]) > 0.9
 
@@ -267,6 +268,19 @@ def test_where_the_reward_says_nothing_the_policies_become_the_prior(data, learn
         np.testing.assert_allclose(means[:, 0], np.tile(np.mean(shown, axis=0), (5, 1)), atol=0.01 * wide)
         covariances = np.asarray(roots @ roots.swapaxes(2, 3))[:, 0]
         np.testing.assert_allclose(covariances / wide**2, np.tile(np.eye(WEIGHTS), (5, 1, 1)), atol=0.01)
+
+
+def test_a_reward_is_asked_for_the_nearest_descriptors_that_were_ranked(data, learned):
+    """Beyond them it might grow without end, and take the policies along."""
+    ensemble = member(learned.rewards, 0).network.parameters
+    ranked = data.ranked.descriptors[0]
+    known = ranked.min(axis=(0, 1)), ranked.max(axis=(0, 1))
+    assert_same(
+        reward(SETTINGS, known, ensemble, ranked[:8]), reward(SETTINGS, EVERYWHERE, ensemble, ranked[:8]), rtol=0
+    )
+    far = 100.0 * ranked[:8]
+    nearest = np.clip(far, *map(np.asarray, known))
+    assert_same(reward(SETTINGS, known, ensemble, far), reward(SETTINGS, EVERYWHERE, ensemble, nearest), rtol=0)
 
 
 def test_steps_in_pieces_are_steps_at_once(data, fresh, learned):

@@ -22,6 +22,18 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch, error, asked, says):
         device.use_device(asked)
 
 
+@pytest.mark.parametrize("given", ["", ".", "cache"])
+def test_compiled_programs_are_not_looked_for_in_the_working_folder(given, tmp_path, monkeypatch):
+    """They are programs of the machine, and what lies there may be anybody's."""
+    known = {}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+    monkeypatch.setattr(jax.config, "update", known.__setitem__)
+    device.use_device("auto")
+    assert known["jax_compilation_cache_dir"] == str(tmp_path / "home" / ".cache" / "vigor" / "compiled")
+
+
 def test_what_jax_cannot_read_from_its_cache_is_removed_and_nothing_else(tmp_path, monkeypatch):
     """JAX itself warns of half an entry for ever: it never writes over one."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -1,5 +1,6 @@
 """`vigor demos import` says what is left out, and what would keep more."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from helpers import movement, refused, small
 from recorded import lerobot
 from vigor.cli import main as cli
 from vigor.demonstrations.dataset import Demonstrations
+from vigor.planning.plans import Plans
 
 TASK_OF_ROBOT = f"{Path(__file__).parents[1] / 'recorded.py'}:POINTED"
 
@@ -82,7 +84,7 @@ def test_a_lerobot_data_set_is_imported_and_said(tmp_path, capsys):
     assert len(Demonstrations.load(tmp_path / "out")) == 3
 
 
-def test_training_takes_a_lerobot_data_set_as_it_is(tmp_path, capsys):
+def test_two_commands_lead_from_a_lerobot_data_set_to_a_plan(tmp_path, capsys):
     ends = lerobot(tmp_path / "set", episodes=30)
     words = small(test_contexts=1, demos_per_context=2, iterations=2)
     cli.main(["train", TASK_OF_ROBOT, "--demos", str(tmp_path / "set"), *words, "--out", str(tmp_path / "run")])
@@ -90,3 +92,9 @@ def test_training_takes_a_lerobot_data_set_as_it_is(tmp_path, capsys):
     kept = Demonstrations.load(tmp_path / "run" / "demonstrations")
     assert len(kept) == 30
     np.testing.assert_allclose(kept.contexts[kept.context_of], ends)
+    with suppress(SystemExit):  # What two iterations have learned need not hold.
+        cli.main(["plan", str(tmp_path / "run"), "--context", "0.5", "0.5", "--out", str(tmp_path / "plan.json")])
+    (plan,) = Plans.load(tmp_path / "plan.json")
+    assert plan.context == (0.5, 0.5)
+    assert plan.best.joints().shape == (25, 2)
+    assert plan.best.situation.constraints.robot.joints == ("x", "y")

@@ -86,6 +86,13 @@ def test_every_command_has_help(capsys, words):
     assert out.startswith(" ".join(["usage: vigor", *words]))
 
 
+def test_words_are_understood_without_what_computes():
+    """JAX, SciPy and matplotlib take longer to load than the help to be read."""
+    program = "import sys; from vigor.cli.main import parse; parse(['plan', 'run']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"jax", "scipy", "matplotlib", "optax"} & set(done.stdout.split())
+
+
 # What goes wrong on the way ------------------------------------------------------------------------------------------
 
 

@@ -136,6 +136,18 @@ def test_ends_a_save_that_was_interrupted_but_not_that_of_another_set(tmp_path: 
     assert_same(demos.load(tmp_path, POINT), example())
 
 
+def test_a_set_that_is_replaced_takes_its_own_arrays_along_and_nobody_elses(tmp_path: Path):
+    example().save(tmp_path)
+    demos.replace(example(source="first"), tmp_path)
+    copies = {"demonstrations-backup.npz", "demonstrations_old.npz", "demonstrations-0123456789.npz"}
+    for name in copies:
+        (tmp_path / name).write_bytes(b"mine")
+    demos.replace(example(source="second"), tmp_path)
+    left, header = {path.name for path in tmp_path.iterdir()}, json.loads((tmp_path / demos.HEADER).read_text())
+    assert left == copies | {demos.HEADER, header["arrays"]}
+    assert demos.load(tmp_path).source == "second"
+
+
 def test_sets_that_differ_by_rounding_are_alike():
     weights = np.array(example().weights)
     assert demos.alike(example(), example(weights=weights * (1 + 1e-9)))

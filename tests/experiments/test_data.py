@@ -1,15 +1,18 @@
 """The demonstrations of a benchmark's folder."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import scenery
 from helpers import EXAMPLE_TASK
 from vigor.basics.errors import UserError
 from vigor.demonstrations import preprocessing as recordings
 from vigor.demonstrations.formats import published
+from vigor.experiments import suites
 from vigor.experiments.data import Data
 from vigor.tasks import load_task
 
@@ -49,3 +52,18 @@ TASK = dataclasses.replace(known, sample_contexts=lambda rng, count: known.sampl
     one, other = (data.of(f"{tmp_path / name}.py:TASK") for name in ("one", "other"))
     assert one.place != other.place
     assert np.abs(one.shown.contexts - other.shown.contexts).max() > 0.01
+
+
+def test_recordings_of_a_scene_are_read_once_and_then_kept(tmp_path):
+    scene, folder = scenery.write(tmp_path / "scene"), tmp_path / "benchmark"
+    data = Data(folder, recorded=scenery.record(tmp_path / "scene", contexts=2))
+    data.of(str(scene))
+    data.save()
+    shutil.rmtree(data.recorded)
+    placed = Data(folder, recorded=data.recorded).of(str(scene))
+    assert placed.place.startswith("data/recorded/small-")
+    assert len(placed.shown) == 4
+    assert not placed.suffice(6, 5)
+    choice = suites.Choice((str(scene),), ("carried", "vigor"), seeds=1)
+    setups = [cell.setup for cell in suites.paper(choice, Data(folder, recorded=data.recorded))]
+    assert [(setup.train_contexts, setup.demos_per_context) for setup in setups] == [(2, 2), (2, 2)]

@@ -1,6 +1,7 @@
 """Figures over seeds are those that others compute."""
 
 import statistics as oracle
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from vigor.experiments.statistics import (
+    chance,
     interquartile_mean,
     interval,
     performance_profile,
@@ -33,6 +35,17 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_each_end(values):
     cut = len(values) // 4
     kept = sorted(values)[cut : len(values) - cut]
     assert summary(values).interquartile_mean == pytest.approx(sum(kept) / len(kept))
+
+
+def test_chance_counts_the_divisions_that_differ_as_much():
+    values = np.array([0.1, 0.4, 0.35, 0.9, 1.0, 0.7, 0.8])
+    differences = []
+    for first in combinations(range(7), 3):
+        others = [i for i in range(7) if i not in first]
+        differences.append(values[list(first)].mean() - values[others].mean())
+    low = np.mean(np.array(differences) <= differences[0] + 1e-12)
+    high = np.mean(np.array(differences) >= differences[0] - 1e-12)
+    assert chance(values[:3], values[3:]) == pytest.approx(2 * min(low, high))
 
 
 def test_the_interval_of_a_large_sample_is_that_of_scipy():

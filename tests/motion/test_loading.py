@@ -329,6 +329,12 @@ def test_huge_files_and_things_that_are_no_files_are_refused(urdf, tmp_path, mon
         Robot.load(tmp_path / "nothing.urdf")
 
 
+MJCF_BALL = '<mujoco><worldbody><body><joint name="turn" type="ball"/><geom size="1"/></body></worldbody></mujoco>'
+MJCF_LOOP = """<mujoco><worldbody><body name="upper"><geom size="1"/><body name="middle"><joint name="first"/>
+<geom size="1"/><body name="lower"><joint name="second"/><geom size="1"/></body></body></body></worldbody>
+<equality><connect body1="upper" body2="lower" anchor="0 0 1"/></equality></mujoco>"""
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -340,8 +346,10 @@ def test_huge_files_and_things_that_are_no_files_are_refused(urdf, tmp_path, mon
         (MJCF.replace("-2 0 0 0", "-2 1 0 0"), "follows another by a curve"),
         (
             '<mujoco><worldbody><body name="b"><freejoint/><geom size="1"/></body></worldbody></mujoco>',
-            "no joint moves any",
+            "beyond world is floating",
         ),
+        (MJCF_BALL, "turn beyond world is ball, which no single number moves"),
+        (MJCF_LOOP, "has a loop: first is bound by what holds upper to lower"),
     ],
 )
 def test_a_wrong_mjcf_file_is_one_sentence(tmp_path, text, said):

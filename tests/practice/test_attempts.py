@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from helpers import POINT
+from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.learning.starts import Starts
 from vigor.motion.promp import rollout
@@ -103,3 +104,26 @@ def test_success_of_plans_is_weighed_and_leaves_searches_out():
         goals, np.array([0, 0, 1, 1]), np.zeros((4, 8)), np.array([0, 1.0, 0, 0]), np.array([0.7, 0.3, 0.4, 0.0])
     )
     np.testing.assert_allclose(tried.planned(POINT), [0.7, 0.4])
+
+
+def test_attempts_that_were_changed_are_refused_with_their_file(tmp_path):
+    path = tmp_path / "attempts.npz"
+    good = {
+        "contexts": np.full((2, POINT.context_dimension), 0.5),
+        "context_of": np.array([0, 1, 1]),
+        "weights": np.zeros((3, POINT.promp.weights)),
+        "distances": np.array([0.1, np.inf, 0.2]),
+        "shares": np.array([1.0, 0.5, 0.5]),
+    }
+    files.write_arrays(path, good)
+    assert attempts.read(path, POINT).of(1).tolist() == [1, 2]
+    for name, value in {
+        "context_of": np.array([0, 1, 2]),
+        "weights": np.zeros((3, 1)),
+        "contexts": np.full((2, 1), 0.5),
+        "distances": np.array([0.1, -np.inf, 0.2]),
+        "shares": np.array([1.0, 0.5, 2.0]),
+    }.items():
+        files.write_arrays(path, good | {name: value})
+        with pytest.raises(UserError, match="is damaged"):
+            attempts.read(path, POINT)

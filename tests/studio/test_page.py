@@ -1,6 +1,7 @@
 """The studio in a real browser, used by mouse; and by those who mean no good."""
 
 import json
+import re
 import shutil
 import time
 import urllib.error
@@ -30,9 +31,12 @@ pytestmark = [
 ]
 
 
+TABLET = (768, 1024)
+
+
 @pytest.fixture(scope="module")
 def browser():
-    with chromium(seldom=True) as opened_browser:
+    with chromium(seldom=True, coarse=True) as opened_browser:
         yield opened_browser
 
 
@@ -88,13 +92,21 @@ def test_record_learn_and_plan(browser, tmp_path):
     with studio(f"{FAST}:PLANAR", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.layout.marks(hand.context())]
-        hand.drag([np.array([-1.5, 0.5, 0.0]), np.array([-0.5, -1.5, 0.0])], 0.3, 0.1)
-        page.wait_for_timeout(1000)  # A missed ball turns nothing for long.
+        assert page.title() == "planar-reacher: vigor studio"
+        hand.says("Show another way")
+        hand.drag([np.array([-1.5, 0.5, 0.0]), np.array([-0.5, -1.5, 0.0])], 0.3, 0.1)  # A missed ball turns nothing.
+        check_what_fails_stays(hand, robot, marks)
         record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
         check_saved(tmp_path, robot.task)
 
-        with opened(browser, url) as other:
+        hand.tab("View")
+        hand.check("Dark")
+        page.wait_for_selector("[data-mantine-color-scheme=dark]")
+        hand.check("Dark")
+        hand.tab("Show")
+        with opened(browser, url, TABLET) as other:
             second = Hand(other, robot.view)
+            check_nothing_is_clipped(second, robot)
             second.says("Saved: 2")
             second.card("delete", 1)
             second.says("Deleted; undo brings it back.")
@@ -124,9 +136,34 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.says("obstacle 1", 60)
         hand.card("hide", 0)
         hand.card("play", 0)
-        hand.says("playing")
         hand.says("angle of each joint")
-        check_exported(hand, tmp_path)
+        hand.says("played to its end, ")
+        with page.expect_download() as given:
+            check_exported(hand, tmp_path)
+        assert given.value.suggested_filename == "planar-reacher_plan1_way1.csv"
+        hand.says("The plan is written.")
+
+
+def check_what_fails_stays(hand: Hand, robot: Stage, marks) -> None:
+    """A movement that misses a target stays until it is dropped, and the page says what it misses and by how much."""
+    hand.drag([robot.picture().points[-1], marks[0]], 0.7)
+    hand.says("Not there yet")
+    hand.says(re.compile(r"let go, \d\.\d m from target 2"))
+    hand.press("New")
+    hand.says("save the recording or drop it first")
+    hand.press("Again")
+    hand.says("Show another way")
+
+
+def check_nothing_is_clipped(hand: Hand, robot: Stage) -> None:
+    """The ball is in the scene, and the panel in the page."""
+    canvas = hand.page.locator("canvas").last.bounding_box()
+    x, y = hand.pixel(robot.picture().points[robot.grips[-1]])
+    assert canvas["x"] < x < canvas["x"] + canvas["width"]
+    assert canvas["y"] < y < canvas["y"] + canvas["height"]
+    for name in ("Suggest", "New", "New context"):
+        box = hand.page.get_by_role("button", name=name, exact=True).bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= TABLET[0]
 
 
 def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):

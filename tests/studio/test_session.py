@@ -10,6 +10,7 @@ import pytest
 from studio_runs import row, write_run
 from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import preprocessing
 from vigor.evaluation import policies
 from vigor.learning.mixture import Mixture
 from vigor.runs.run import POLICIES
@@ -99,7 +100,7 @@ def test_what_fails_is_not_saved(session, tmp_path):
     recording, planning = session.recording, session.planning
     session.tick(0.0)
     pull(session, [targets()[0]])
-    with pytest.raises(UserError, match=r"not saved: the movement stays \d\.\d\d m from target 2"):
+    with pytest.raises(UserError, match=r"not saved: the movement stays \d\.\d m from target 2"):
         recording.save()
     assert session.shared.robot.recorder.active  # It stays to be looked at.
     recording.drop()
@@ -157,6 +158,7 @@ def test_a_film_is_paused_gone_through_and_slowed_down(session):
     assert film.time == film.seconds == pytest.approx(PLANAR.arm.seconds, abs=0.05)
     session.toggle()
     assert (film.time, film.paused) == (0.0, False)
+    assert film.beside == []
     session.stop_playing()
     assert not session.shared.robot.playing
 
@@ -250,9 +252,28 @@ def test_before_there_is_a_run_a_context_far_from_all_shown_is_suggested(session
     session.recording.library.current = None
 
 
+def test_what_was_imported_can_be_looked_at_and_kept(tmp_path):
+    given = PLANAR.source.generate(np.random.default_rng(0), CONTEXT, 2)
+    weights = preprocessing.fit(PLANAR, given)
+    imported = demonstrations.Demonstrations(PLANAR.name, CONTEXT[None], np.zeros(2, int), weights, None, "test")
+    session = Session(load_stage(PLANAR), tmp_path, imported)
+    session.recording.look(1)
+    np.testing.assert_array_equal(session.shared.context, CONTEXT)
+    assert session.shared.robot.playing
+    assert session.recording.numbers == []
+    session.recording.keep(1)
+    kept = demonstrations.load(tmp_path / "demonstrations", PLANAR)
+    np.testing.assert_array_equal(kept.contexts, [CONTEXT])
+    for number in (-1, 2):
+        for action in (session.recording.look, session.recording.keep):
+            with pytest.raises(UserError, match="no such demonstration was imported"):
+                action(number)
+    session.close()
+
+
 def test_only_what_is_there_can_be_learned_from(session):
     assert session.learning.sources == {"own"}
-    session.learning.imported = object()
+    session.recording.imported = object()
     assert session.learning.sources == {"own", "imported"}
 
 

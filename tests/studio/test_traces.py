@@ -7,6 +7,7 @@ import numpy as np
 
 from vigor.studio.shared import Trace
 from vigor.studio.traces import POINTED, WIDTHS, Traces, segments
+from vigor.tasks.stage import Block, Body
 
 WAY = Trace(np.linspace(0, 1, 31)[:, None] * np.ones(3), 2, "way", rank=0)
 
@@ -28,6 +29,13 @@ def test_a_way_that_fails_is_dotted():
     assert len(dotted) == 15
     gaps = np.linalg.norm(dotted[1:, 0] - dotted[:-1, 1], axis=1)
     assert np.sum(gaps > 0.1) == 2
+
+
+def test_a_body_is_outlined_where_a_way_leaves_it():
+    body = Body((Block((0.4, 0.2, 0.1), (0.0, 0.0, 0.05)),), np.array([1.0, 2.0, np.pi / 2]))
+    added = segments(replace(WAY, end=(body,)))[len(segments(WAY)) :]
+    np.testing.assert_allclose(added.min(axis=(0, 1)), [0.9, 1.8, 0.1], atol=1e-6)
+    np.testing.assert_allclose(added.max(axis=(0, 1)), [1.1, 2.2, 0.1], atol=1e-6)
 
 
 def test_only_changes_are_sent():

@@ -134,20 +134,31 @@ def test_runs_of_another_task_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("state", "iterations", "words"),
     [
-        ({"running": True}, (), "compiling, and the first 10 iterations: 0 s so far"),
-        ({"running": True, "seconds": 12}, (), "compiling, and the first 10 iterations: 12 s so far"),
-        ({"running": True}, (10, 20), "learning, iteration 20 of 30"),
+        ({"running": True, "prepared": False}, (), "preparing demonstrations: 0 s so far, usually a minute or two"),
+        (
+            {"running": True, "seconds": 12, "usual": 200}, (),
+            "compiling, and the first 10 iterations: 12 s so far, 3 min the last time",
+        ),
+        ({"running": True}, (10,), "learning, iteration 10 of 30, 40 s"),
+        ({"running": True}, (10, 20), "learning, iteration 20 of 30, 50 s, about 10 s to go"),
         ({"running": True, "stopping": True}, (), "stopping"),
-        ({"running": True, "stopping": True}, (10,), "stopping, iteration 10 of 30"),
+        ({"running": True, "stopping": True}, (10,), "stopping, iteration 10 of 30, 40 s"),
         ({}, (), "stopped"),
-        ({}, (20,), "stopped, iteration 20 of 30"),
+        ({}, (20,), "stopped, iteration 20 of 30, 50 s"),
         ({"problem": "no memory"}, (), "no memory"),
-        ({"finished": True}, (30,), "finished, iteration 30 of 30"),
+        ({"finished": True}, (30,), "finished, iteration 30 of 30, 60 s"),
     ],
-)
+)  # fmt: skip
 def test_the_state_of_a_run_in_words(state, iterations, words):
-    metrics = tuple({"iteration": number} for number in iterations)
+    metrics = tuple({"iteration": number, "seconds": 30.0 + number} for number in iterations)
     given = {"running": False, "stopping": False, "finished": False, "problem": None} | state
     progress = Progress(Path(), iterations=30, metrics=metrics, **given)
     assert progress.words == words
     assert progress.can_plan == (bool(iterations) and not progress.running)
+
+
+def test_the_time_of_the_last_run_is_what_is_expected(tmp_path):
+    write_run(tmp_path / "1", json.dumps(row(10, seconds=41.6)), json.dumps(row(20, seconds=50.0)))
+    write_run(tmp_path / "2")
+    write_run(tmp_path / "3")
+    assert Trainer(PLANAR, tmp_path).progress().usual == 42

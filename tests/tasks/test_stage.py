@@ -1,5 +1,6 @@
 """Stages: the arms and the box pusher in live physics follow a hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,12 @@ def test_an_arm_follows_within_its_limits(name):
     assert np.all(np.isfinite(arm.picture().pose))
     arm.reset()
     np.testing.assert_array_equal(arm.picture().pose, task.promp.start or np.zeros(5))
+
+
+def test_a_robot_has_links_to_look_at_without_a_stage_of_its_own():
+    task = load_task("panda-reacher")
+    usual = load_stage(replace(task, display=replace(task.display, stage=None)))
+    assert len(usual.surfaces) == len(usual.picture().places) == len(load_stage(task).surfaces) > 0
 
 
 def test_an_elbow_can_be_pulled():

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from vigor.baselines import mixture_network
 from vigor.baselines.mixture_network import Gaussians
@@ -86,7 +85,9 @@ def loss(parameters: Any, settings: CloningSettings, inputs: Array, outputs: Arr
     return -jnp.mean(likelihood + settings.entropy * mixture_network.entropies(found))
 
 
-def _optimiser(settings: CloningSettings) -> optax.GradientTransformation:
+def _optimiser(settings: CloningSettings) -> Any:
+    import optax  # To load it takes as long as to plan, which does without.
+
     return optax.adam(settings.learning_rate)
 
 
@@ -117,7 +118,7 @@ def step(key: Array, settings: CloningSettings, inputs: Array, outputs: Array, s
             parameters, moments = carry
             slopes = jax.grad(loss)(parameters, settings, inputs[index], outputs[index])
             updates, moments = _optimiser(settings).update(slopes, moments)
-            return (optax.apply_updates(parameters, updates), moments), None
+            return (jax.tree.map(jnp.add, parameters, updates), moments), None
 
         return jax.lax.scan(gradient_step, carry, index)[0]
 

@@ -3,7 +3,8 @@
 A mixture is fitted to the movement-primitive weights of each training context's demonstrations by EM. Its covariances
 are multiplied by growing noise, and samples of all noise levels are drawn. Networks learn to rank them: less noise is
 better. The policies of all contexts, demonstrated or not, then maximise scale * reward + log prior - log q. The prior
-is wide, and keeps entropy finite along what the reward does not see.
+is wide, and keeps entropy finite along what the reward does not see. Beyond what it was learned from, a reward may grow
+without end, faster than any prior falls: it is asked for the nearest descriptors that were ranked.
 """
 
 import math
@@ -41,18 +42,18 @@ _START, _TRAINING, _POLICIES = 2**31 - 1, 2**31 - 2, 2**31 - 3
 class EMDREXSettings:
     """Settings of EM+D-REX."""
 
-    update: PolicyUpdate = PolicyUpdate(iterations=200, components=5, kl_bound=0.5)
+    update: PolicyUpdate = PolicyUpdate(iterations=100, components=5, kl_bound=0.5, samples=50)
     training: NetworkTraining = NetworkTraining(
         Architecture(width=64, batch_norm=True),
-        learning_rate=3e-4,
+        learning_rate=1e-3,
         batch=128,
         validation=0.1,
-        epochs=200,
+        epochs=40,
         patience=50,
     )
     em_components: int = 5
     """Gaussians that EM fits to the demonstrations of a training context."""
-    em_samples: int = 8192
+    em_samples: int = 4096
     """Samples that the reward learns from, of all contexts and noise levels together."""
     base_noise: float = 0.3
     """Factor on the covariances at the first noise level."""
@@ -225,11 +226,12 @@ def advance(
     def improve(data: RankedProblem, state: EMDREXState) -> EMDREXState:
         key = jax.random.fold_in(jax.random.fold_in(data.problem.key, _POLICIES), state.iteration)
         ensemble = jax.vmap(partial(network_training.end, settings.training))(state.rewards).parameters
+        known = jnp.min(data.ranked.descriptors, axis=(0, 1)), jnp.max(data.ranked.descriptors, axis=(0, 1))
         mixtures, _ = policy_update.update(
             key,
             task,
             settings.update,
-            partial(_reward, settings),
+            partial(_reward, settings, known),
             ensemble,
             data.problem.contexts,
             state.mixtures,
@@ -250,11 +252,10 @@ def advance(
     return jax.lax.fori_loop(0, steps, lambda _, states: step(states), states)
 
 
-def _reward(settings: EMDREXSettings, parameters: Any, descriptors: Array) -> Array:
-    """Scaled rewards [n] of descriptors [n, T, features]."""
-    return settings.reward_scale * jnp.mean(
-        networks.logits(parameters, settings.training.architecture, descriptors), axis=-1
-    )
+def _reward(settings: EMDREXSettings, known: tuple[Array, Array], parameters: Any, descriptors: Array) -> Array:
+    """Scaled rewards [n] of descriptors [n, T, features]; known: the least and the largest that were ranked."""
+    step_logits = networks.logits(parameters, settings.training.architecture, jnp.clip(descriptors, *known))
+    return settings.reward_scale * jnp.mean(step_logits, axis=-1)
 
 
 def _less_prior(shown: Array, weights: Array) -> Array:

@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from vigor.baselines import mixture_network, steps
 from vigor.baselines.actors import Actor
@@ -124,13 +123,15 @@ def improve(
         true = jax.random.choice(key_true, demonstrated, (settings.batch,))
         false = jax.random.choice(key_false, own, (settings.batch,))
         updates, optimiser = _adam(settings).update(jax.grad(loss)(discriminator, true, false), optimiser)
-        return (optax.apply_updates(discriminator, updates), optimiser), None
+        return (jax.tree.map(jnp.add, discriminator, updates), optimiser), None
 
     keys = jax.random.split(key, settings.discriminator_steps)
     return jax.lax.scan(step, (discriminator, optimiser), keys)[0]
 
 
-def _adam(settings: GAILSettings) -> optax.GradientTransformation:
+def _adam(settings: GAILSettings) -> Any:
+    import optax  # To load it takes as long as to plan, which does without.
+
     return optax.adam(settings.learning_rate)
 
 

@@ -54,7 +54,7 @@ def copied(task: Task, settings: NearestSettings, problems: Problem, states: Nea
     """Mixtures [run, context, ...] of the nearest contexts' demonstrations, as they are."""
 
     def one(problem: Problem, to: Float[Array, " coordinate"]) -> Mixture:
-        return _mixture(_nearest(problem, starts.apart(problem.shown_contexts, to))[0])
+        return _mixture(_nearest(problem, starts.apart(task, problem.shown_contexts, to))[0])
 
     return jax.vmap(lambda problem: jax.vmap(lambda to: one(problem, to))(problem.contexts))(problems)
 

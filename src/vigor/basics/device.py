@@ -1,9 +1,9 @@
 """Devices that programs compute on, and the cache of what they have compiled."""
 
-import os
 from pathlib import Path
 from typing import Literal
 
+from vigor.basics import folders
 from vigor.basics.errors import UserError
 
 Device = Literal["auto", "cpu", "gpu"]
@@ -16,7 +16,7 @@ def use_device(device: Device) -> None:
     jax.config.update("jax_compilation_cache_dir", str(_cache()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if device != "auto":
-        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda"}[device])
+        jax.config.update("jax_platforms", {"cpu": "cpu", "gpu": "cuda,cpu"}[device])
     try:
         jax.devices()
     except (RuntimeError, AssertionError):  # The latter where JAX has no program for the device at all.
@@ -27,7 +27,7 @@ def use_device(device: Device) -> None:
 
 def _cache() -> Path:
     """Folder of compiled programs."""
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "vigor" / "compiled"
+    return folders.of_user("XDG_CACHE_HOME", ".cache") / "vigor" / "compiled"
 
 
 DAMAGED_ENTRY = "Error reading persistent compilation cache entry for '"

@@ -31,9 +31,11 @@ class Benchmark:
     """First of them."""
     quick: bool = False
     """One task, two seeds and shortened runs: to see in a few minutes that everything works."""
-    data: Annotated[tuple[Literal["published"], Path] | None, arg(metavar="published PATH")] = None
-    """Learn from the human demonstrations in a clone of github.com/NiklasFreymuth/VIGOR, where a task has any. Default:
-    demonstrations that come with the task, or that it generates."""
+    data: Annotated[tuple[Literal["published", "recorded"], Path] | None, arg(metavar="{published,recorded} PATH")] = (
+        None
+    )
+    """Learn from the human demonstrations in a clone of github.com/NiklasFreymuth/VIGOR, where a task has any, or from
+    recordings of your own task or scene. Default: demonstrations that come with the task, or that it generates."""
     backend: Literal["local", "dask"] = "local"
     """Processes of this machine, or the workers of a Dask cluster."""
     scheduler: Annotated[str | None, arg(metavar="ADDRESS", help_behavior_hint="")] = None
@@ -52,7 +54,7 @@ class Benchmark:
         from vigor.experiments.store import Store
         from vigor.experiments.terminal import benchmark_table, cells_bar
         from vigor.runs.presets import Preset
-        from vigor.tasks import absolute
+        from vigor.tasks import TASKS, absolute
 
         if (self.backend == "dask") != (self.scheduler is not None):
             raise UserError("--backend dask and --scheduler ADDRESS belong together; give both or neither")
@@ -62,10 +64,12 @@ class Benchmark:
         choice = suites.Choice(
             tuple(map(absolute, self.tasks)), self.methods, self.seeds, self.first_seed, presets, self.quick
         )
-        published = self.data[1].resolve() if self.data else None
-        name = f"benchmark{'-quick' if self.quick else ''}{'-published' if published else ''}"
+        kind, place = self.data or ("", Path())
+        if kind == "recorded" and (len(self.tasks) != 1 or self.tasks[0] in TASKS):
+            raise UserError("recordings are those of one task of your own; name it with --tasks")
+        name = f"benchmark{'-quick' if self.quick else ''}{f'-{kind}' if kind else ''}"
         folder = self.out if self.out is not None else Path("runs") / name
-        store, data = Store(folder), Data(folder, published)
+        store, data = Store(folder), Data(folder, **({kind: place.resolve()} if kind else {}))
         with cells_bar() as show:
             # Settings that do not fit together show here, before there is a folder.
             cells = suites.SUITES[self.suite](choice, data)

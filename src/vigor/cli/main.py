@@ -7,6 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import make_dataclass
 from itertools import groupby
 from typing import Annotated, Any, Union
 
@@ -119,50 +120,57 @@ def _say(sentence: str, code: int = 2) -> int:
 
 def parse(words: list[str]) -> Any:
     """The command that the words mean; `train` has the options and defaults of its task and method."""
-    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+    if not words or words[0].startswith("-"):
+        return _parsed(words, _overview(), "vigor", "Versatile robot behaviour from a handful of demonstrations.")
+    name, *options = words
+    if name not in COMMANDS:
         known = ", ".join(COMMANDS)
-        raise UserError(f"there is no command {words[0]!r}{near_misses(words[0], COMMANDS)}; choose from {known}")
-    if words[:1] != ["train"]:
-        return _parsed(words, COMMANDS)
-    kind = train.for_method(words)
+        raise UserError(f"there is no command {name!r}{near_misses(name, COMMANDS)}; choose from {known}")
+    kind, prog = COMMANDS[name], f"vigor {name}"
+    if name != "train":
+        return _parsed(options, kind, prog)
+    kind = train.for_method(options)
     # The help of `train` is that of the task and method it names, so these come first.
-    first = _parsed([word for word in words if word not in ("-h", "--help")], COMMANDS | {"train": kind})
+    first = _parsed([word for word in options if word not in ("-h", "--help")], kind, prog)
     if not first.task or first.resume is not None:
-        return _parsed(words, COMMANDS | {"train": kind})
+        return _parsed(options, kind, prog)
     from vigor.runs.presets import preset
     from vigor.tasks import load_task
 
     task = load_task(first.task)
     defaults = kind(settings=preset(task, first.preset, first.method), demos_per_context=task.source.per_context)
-    return _parsed(words, COMMANDS | {"train": kind}, {"train": defaults})
+    return _parsed(options, kind, prog, default=defaults)
 
 
-def _parsed(words: list[str], commands: dict[str, Any], defaults: dict[str, Any] | None = None) -> Any:
-    """Words as one of the commands; a mistake is a UserError instead of the parser's boxes."""
-    kinds: list[Any] = [
-        Annotated[kind, subcommand(name, default=(defaults or {})[name])]
-        if name in (defaults or {})
-        else Annotated[kind, subcommand(name)]
-        for name, kind in commands.items()
+def _overview() -> Any:
+    """All commands, without their options, which take long to gather."""
+    names = [
+        Annotated[make_dataclass(name, (), namespace={"__doc__": kind.__doc__}), subcommand(name)]
+        for name, kind in COMMANDS.items()
     ]
-    any_command: Any = Union[tuple(kinds)]  # noqa: UP007
+    return Union[tuple(names)]  # noqa: UP007
+
+
+def _parsed(words: list[str], kind: Any, prog: str, description: str | None = None, **default: Any) -> Any:
+    """Words as a command; a mistake is a UserError instead of the parser's boxes."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
             return tyro.cli(
-                any_command,
+                kind,
                 args=words,
-                prog="vigor",
-                description="Versatile robot behaviour from a handful of demonstrations.",
+                prog=prog,
+                description=description,
                 config=(OmitArgPrefixes, OmitSubcommandPrefixes),
+                **default,
             )
     except SystemExit as stop:
         if not stop.code:
             raise
-        raise UserError(_sentence(said.getvalue(), words)) from None
+        raise UserError(_sentence(said.getvalue(), prog)) from None
 
 
-def _sentence(boxes: str, words: list[str]) -> str:
+def _sentence(boxes: str, command: str) -> str:
     """The first statement of the parser's boxes, the option that it finds most similar, and where to read on."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", boxes)
     lines = [line.strip(" │") for line in plain.splitlines()]
@@ -172,7 +180,6 @@ def _sentence(boxes: str, words: list[str]) -> str:
     statement = re.sub(r"\s+", " ", " ".join(first)).strip(" .") or "these options are not understood"
     if similar := [line.split()[0] for part in others for line in part if line.startswith("--")]:
         statement += f" (did you mean {similar[0]}?)"
-    command = " ".join(["vigor", *words[:1]]) if words and words[0] in COMMANDS else "vigor"
     return f"{statement[0].lower()}{statement[1:]}; see {command} --help"
 
 

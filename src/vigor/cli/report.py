@@ -23,11 +23,12 @@ class Report:
     def __call__(self, words: list[str]) -> int:
         from vigor.experiments import page
         from vigor.experiments.store import is_benchmark
+        from vigor.practice import account
         from vigor.reports.run import draw
 
         if is_benchmark(self.run):
             print(page.write_report(self.run))
             return 0
         use_device("auto")
-        print(draw(self.run, self.task, self.figures))
+        print(draw(self.run, self.task, self.figures, account.of(self.run)))
         return 0

@@ -12,8 +12,6 @@ from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
 from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, TaskOfRun, read_contexts
 from vigor.demonstrations.formats.episodes import Reading
-from vigor.learning.algorithm import VigorSettings
-from vigor.runs.methods import METHODS, method
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,8 @@ class Train:
     """Continue the run in this folder, with its own settings."""
     task_of_run: Annotated[TaskOfRun, arg(name="task")] = None
     """Task of a run that is continued, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
-    settings: Any = field(default_factory=VigorSettings)
+    settings: Any = None
+    """Settings of the method, see `for_method`."""
 
     def __call__(self, words: list[str]) -> int:
         from vigor.runs import run
@@ -128,6 +127,8 @@ class Train:
 
 def for_method(words: list[str]) -> type[Train]:
     """`Train` with the settings of the method that the words name, so that its options are theirs."""
+    from vigor.runs.methods import METHODS, method
+
     name = "vigor"
     for word, following in zip(words, [*words[1:], ""], strict=True):
         name = following if word == "--method" else word.partition("=")[2] if word.startswith("--method=") else name

@@ -4,6 +4,7 @@ A set lives in a folder: `demonstrations.json` says what it is, `demonstrations.
 grows is replaced as a whole: its arrays are in a file that the header names.
 """
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -217,8 +218,12 @@ def replace(demonstrations: Demonstrations, folder: Path) -> None:
     name = f"demonstrations-{secrets.token_hex(4)}.npz"
     _write(demonstrations, folder, name)
     for old in folder.glob("demonstrations*.npz"):
-        if old.name != name:
+        if old.name != name and _OWN.fullmatch(old.name):
             old.unlink()
+
+
+_OWN = re.compile(r"demonstrations(-[0-9a-f]{8})?\.npz")
+"""Names of files with arrays that this program gives; others that are alike are somebody's copies."""
 
 
 CONTENTS: Contents = {

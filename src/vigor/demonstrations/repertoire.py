@@ -11,7 +11,7 @@ from functools import cached_property
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.motion.trajectories import apart, distinct_solutions, usual_difference
@@ -63,11 +63,11 @@ class Repertoire:
 
     def between(self, joints: np.ndarray) -> np.ndarray:
         """Differences [m, n] of movements [m, T, dimensions] from the demonstrations."""
-        return cdist(apart(joints), self.points)
+        return scipy.spatial.distance.cdist(apart(joints), self.points)
 
     def alike(self, rows: np.ndarray) -> np.ndarray:
         """Whether each of some demonstrations is like another of them."""
-        between = cdist(self.points[rows], self.points[rows])
+        between = scipy.spatial.distance.cdist(self.points[rows], self.points[rows])
         np.fill_diagonal(between, np.inf)
         return np.any(between < self.distinct, axis=1)
 

@@ -35,7 +35,9 @@ def largest(demonstrations: Demonstrations) -> tuple[int, int]:
     )
 
 
-def suited(demonstrations: Demonstrations, contexts: int, each: int, say: Callable[[str], None]) -> tuple[int, int]:
+def suited(
+    demonstrations: Demonstrations, contexts: int, each: int, say: Callable[[str], None] = lambda sentence: None
+) -> tuple[int, int]:
     """So many contexts with so many demonstrations of each, or as the set has them if it has fewer, which is said.
 
     Recordings that nobody planned for a run often have a context of their own.

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError
 from vigor.demonstrations.preprocessing import REST
@@ -61,9 +61,10 @@ def cut_at_pauses(times: np.ndarray, values: np.ndarray, pause: float) -> list[s
     steps = np.diff(times)
     width = 2 * max(1, round(pause / float(np.median(steps)) / 2)) + 1
     size = np.linalg.norm(np.ptp(values, axis=0))
-    spans = maximum_filter1d(values, width, axis=0) - minimum_filter1d(values, width, axis=0)
+    highest, lowest = scipy.ndimage.maximum_filter1d, scipy.ndimage.minimum_filter1d
+    spans = highest(values, width, axis=0) - lowest(values, width, axis=0)
     still = np.linalg.norm(spans, axis=1) <= STILL * size
-    moves = maximum_filter1d(still.astype(np.uint8), width) == 0
+    moves = highest(still.astype(np.uint8), width) == 0
     edges = np.flatnonzero(np.diff(np.concatenate([[False], moves, [False]]).astype(int))).reshape(-1, 2)
     gaps = np.flatnonzero(steps >= pause) + 1
     parts = []

@@ -2,7 +2,7 @@
 
 import jax
 import numpy as np
-from scipy.cluster import hierarchy
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.evaluation.policies import Policies
 from vigor.motion.promp import rollout
@@ -31,6 +31,7 @@ def _likeliest(joints: np.ndarray, weights: np.ndarray, count: int) -> tuple[np.
     """Movement [count] that is likeliest in each of so many groups of [n, T, dimensions], and the groups' weights."""
     if count == 1 or len(joints) == 1:
         return np.array([np.argmax(weights)]), np.array([1.0], np.float32)
+    hierarchy = scipy.cluster.hierarchy
     group = hierarchy.cut_tree(hierarchy.linkage(apart(joints), "average"), count)[:, 0]
     kept = [int(np.argmax(np.where(group == i, weights, -1.0))) for i in range(count)]
     shares = np.bincount(group, weights) / weights.sum()

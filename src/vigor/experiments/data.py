@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from vigor.demonstrations import dataset as demonstrations
+from vigor.demonstrations import importers
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import published
 from vigor.runs.setup import own_demonstrations
@@ -46,14 +47,18 @@ class Data:
     published: Path | None = None
     """Folder with the authors' human demonstrations. Tasks that they did not publish, and all without it, have
     demonstrations of their own: shipped with them, or generated."""
+    recorded: Path | None = None
+    """Recordings of the tasks that do not come with the package, in any format."""
     known: dict[str, Placed] = field(default_factory=dict, init=False)
     """Demonstrations that were asked for, by place."""
 
     def of(self, task: str, raw: bool = False) -> Placed | None:
         """A task's demonstrations; those that are learned from raw must have recordings, or there are none."""
-        kind = ("published-raw" if raw else "published") if self.published and task in PUBLISHED else "own"
-        if kind != "own" and kind not in PUBLISHED[task]:
-            return None
+        kind = "own" if self.recorded is None or task in TASKS else "recorded"
+        if self.published and task in PUBLISHED:
+            kind = "published-raw" if raw else "published"
+            if kind not in PUBLISHED[task]:
+                return None
         loaded = load_task(task)
         # Tasks of two files may have the same name.
         apart = "" if task in TASKS else f"-{hashlib.sha256(absolute(task).encode()).hexdigest()[:8]}"
@@ -65,6 +70,8 @@ class Data:
 
     def _shown(self, task: Task, kind: str, folder: Path) -> Demonstrations:
         kept = demonstrations.load(folder, task) if (folder / demonstrations.HEADER).exists() else None
+        if self.recorded and kind == "recorded":
+            return importers.load(task, self.recorded) if kept is None else kept
         if self.published and kind != "own":
             read = published.load(task, self.published, raw=kind == "published-raw")
             # Another machine's fits differ by rounding, and cells are known by their demonstrations: those kept count.

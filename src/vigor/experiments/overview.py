@@ -1,4 +1,4 @@
-"""What the report of a benchmark shows first: methods as dots with intervals, by task and over all tasks."""
+"""First part of the report of a benchmark: methods as dots with intervals, by task and over all tasks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

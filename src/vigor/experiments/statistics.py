@@ -50,6 +50,14 @@ def interval(sample: np.ndarray) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
+def chance(sample: np.ndarray, other: np.ndarray) -> float:
+    """Probability that means of two samples of the same differ as much as theirs, by permutation."""
+    test = stats.permutation_test(
+        (sample, other), lambda a, b, axis: np.mean(a, axis) - np.mean(b, axis), n_resamples=RESAMPLES - 1, rng=0
+    )
+    return float(test.pvalue)
+
+
 def interval_words(ends: tuple[float, float] | None, digits: int) -> str:
     """An interval in words; a dash where there is none."""
     return "-" if ends is None else f"{ends[0]:.{digits}f} to {ends[1]:.{digits}f}"

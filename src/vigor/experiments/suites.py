@@ -13,6 +13,7 @@ import jax
 
 from vigor.basics.errors import UserError
 from vigor.basics.settings import value_of, with_values
+from vigor.demonstrations import splits
 from vigor.experiments.cell import Cell
 from vigor.experiments.data import Data, Placed
 from vigor.experiments.paper import CONTEXTS as OVER_CONTEXTS
@@ -55,7 +56,7 @@ ABLATIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Settings by method, with all values that are compared; a method's own value is among them or beside them."""
 
-ADDITIONS = ("begin", "misplaced", "scaled", "invariants", "sharpness", "weights", "decay")
+ADDITIONS = ("begin", "misplaced", "scaled", "invariants", "sharpness", "weights", "decay", "stall")
 """Settings in which the project's defaults go beyond the paper's, with the values of either preset."""
 
 _SMALL = {"layers": 2, "width": 32, "kernel": 5}
@@ -174,17 +175,19 @@ def _usual(data: Data, task: str, name: str, which: Preset, seed: int, quick: bo
     if settings == with_values(preset(task, "default", name), **shorter):
         which = "default"
     loaded = load_task(task)
+    placed = data.of(task)
+    assert placed is not None
+    contexts, each = splits.suited(placed.shown, Setup.train_contexts, loaded.source.per_context)
     setup = Setup(
         task,
         None,
         name,
         seed,
-        demos_per_context=loaded.source.per_context,
+        train_contexts=contexts,
+        demos_per_context=each,
         descriptors=descriptors(loaded, which),
         settings=settings,
     )
-    placed = data.of(task)
-    assert placed is not None
     return Cell(_learning_from(placed, setup), "", which, quick)
 
 

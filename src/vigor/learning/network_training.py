@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 
 from vigor.basics.errors import UserError
 from vigor.learning import networks
@@ -77,6 +76,11 @@ class Fit(NamedTuple):
     network: Network
 
 
+def parameters_like(settings: NetworkTraining, features: int) -> Parameters:
+    """Shapes of a network's parameters."""
+    return jax.eval_shape(lambda: networks.random_parameters(jax.random.key(0), settings.architecture, features))
+
+
 def new_network(key: Array, settings: NetworkTraining, features: int) -> Network:
     """A network for `features` descriptors per step, and its optimiser."""
     parameters = networks.random_parameters(key, settings.architecture, features)
@@ -100,7 +104,9 @@ def held_out(settings: NetworkTraining, samples: int) -> int:
     return max(1, round(settings.validation * samples)) if settings.validation > 0 else 0
 
 
-def _optimiser(settings: NetworkTraining) -> optax.GradientTransformation:
+def _optimiser(settings: NetworkTraining) -> Any:
+    import optax  # To load it takes as long as to plan, which does without.
+
     return optax.adam(settings.learning_rate)
 
 

@@ -105,12 +105,11 @@ def forward(
 ) -> tuple[Float[Array, "sample time"], list[Parameters]]:
     """Logits of every step, and the layers with their running statistics updated.
 
-    Training mode if a key and random bytes for dropout (see `noise`) are given. A GPU keeps hidden units in half
-    precision.
+    Training mode if a key and random bytes for dropout (see `noise`) are given.
     """
     samples, steps, inputs = descriptors.shape[0], descriptors.shape[1], descriptors.shape[2] + 1
     block = _block(architecture, steps)
-    precision = descriptors.dtype if jax.default_backend() == "cpu" else jnp.bfloat16
+    precision = hidden_precision(descriptors.dtype)
     phase = jnp.broadcast_to(jnp.linspace(0.0, 1.0, steps)[:, None, None], (steps, samples, 1))
     hidden = jnp.concatenate([jnp.swapaxes(descriptors, 0, 1), phase], axis=-1)
     hidden = hidden.reshape(-1, block, samples, inputs).swapaxes(1, 2).reshape(-1, samples, block * inputs)
@@ -136,6 +135,11 @@ def forward(
     found = _convolve(output["weight"], hidden, architecture.window, block, descriptors.dtype)
     found = found + output["bias"]
     return found.swapaxes(1, 2).reshape(steps, samples).T, layers
+
+
+def hidden_precision(descriptors: Any) -> Any:
+    """Precision of hidden units, given that of descriptors: theirs on a CPU, half on a GPU."""
+    return descriptors if jax.default_backend() == "cpu" else jnp.bfloat16
 
 
 def _block(architecture: Architecture, steps: int) -> int:

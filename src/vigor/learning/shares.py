@@ -62,6 +62,6 @@ def log_shares(
     apart = jnp.mean(jnp.sum((shown[:, None] - learned) ** 2, axis=-1), axis=-1)
     distinct = common.distinct if task.judge.distinct is None else task.judge.distinct
     alike = jnp.maximum(ALIKE * distinct, 1e-6)
-    far = jnp.sqrt(starts.apart(voters.contexts, context) / len(context)) / REACH
+    far = jnp.sqrt(starts.apart(task, voters.contexts, context) / len(context)) / REACH
     votes = jax.nn.log_softmax(merit - apart / (2 * alike**2), axis=-1)
     return jax.nn.logsumexp(jax.nn.log_softmax(-far)[:, None] + votes, axis=0)

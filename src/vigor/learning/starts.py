@@ -122,11 +122,14 @@ def away(
     """Distances of contexts from one: the task's own, or in deviations of the contexts."""
     if task.transfer.away is not None:
         return jax.vmap(task.transfer.away, (0, None))(contexts, to)
-    return apart(contexts, to)
+    return apart(task, contexts, to)
 
 
-def apart(contexts: Float[Array, "shown coordinate"], to: Float[Array, " coordinate"]) -> Float[Array, " shown"]:
+def apart(
+    task: Task, contexts: Float[Array, "shown coordinate"], to: Float[Array, " coordinate"]
+) -> Float[Array, " shown"]:
     """Squared distances of contexts from one, in deviations of the contexts."""
+    contexts = jax.vmap(task.transfer.as_near, (0, None))(contexts, to)
     unit = jnp.maximum(jnp.std(contexts, axis=0), 1e-12) if contexts.shape[0] > 1 else 1.0
     return jnp.sum(((contexts - to) / unit) ** 2, axis=-1)
 

@@ -67,7 +67,8 @@ def _speed(description: Description, joint: DescribedJoint, otherwise: float | N
         return joint.velocity
     if otherwise is None:
         raise UserError(
-            f"{description.path} gives {joint.name} no velocity limit; give a largest velocity for such joints"
+            f"{description.path} gives {joint.name} no velocity limit; say how fast such joints are, such as "
+            "velocity = 2"
         )
     return otherwise
 

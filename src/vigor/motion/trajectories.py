@@ -3,8 +3,7 @@
 import math
 
 import numpy as np
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist
+import scipy  # Its parts are loaded when they are used.
 
 
 def resample(recording: np.ndarray, steps: int) -> np.ndarray:
@@ -15,7 +14,7 @@ def resample(recording: np.ndarray, steps: int) -> np.ndarray:
 
 def usual_difference(trajectories: np.ndarray) -> float:
     """Median difference of two trajectories [n, T, dimensions]: the root mean square over steps of their distance."""
-    return float(np.median(pdist(apart(trajectories)))) if len(trajectories) > 1 else 0.0
+    return float(np.median(scipy.spatial.distance.pdist(apart(trajectories)))) if len(trajectories) > 1 else 0.0
 
 
 def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
@@ -26,6 +25,7 @@ def distinct_solutions(joints: np.ndarray, threshold: float) -> np.ndarray:
     """
     if len(joints) < 2:
         return np.zeros(len(joints), int)
+    hierarchy = scipy.cluster.hierarchy
     return hierarchy.fcluster(hierarchy.linkage(apart(joints), "average"), threshold, "distance") - 1
 
 

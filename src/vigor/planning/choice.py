@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError
 from vigor.learning.shares import CAUTION
@@ -59,7 +59,7 @@ class Choice:
         """Preference of movements [n, T, dimensions], [n]: by their difference from the model, if there is one."""
         if self.model is None:
             return None
-        away = cdist(apart(joints), apart(self.model.joints(task, context)[None]))[:, 0]
+        away = scipy.spatial.distance.cdist(apart(joints), apart(self.model.joints(task, context)[None]))[:, 0]
         return away if self.unlike else -away
 
     def among(self, ranked: dict[int, Solution], joints: np.ndarray) -> dict[int, Solution]:
@@ -96,7 +96,7 @@ ALL = Choice()
 
 def most_different(joints: np.ndarray, count: int) -> list[int]:
     """Indices of so many of movements [n, T, dimensions]: the first, then always the one farthest from all chosen."""
-    between = cdist(apart(joints), apart(joints))
+    between = scipy.spatial.distance.cdist(apart(joints), apart(joints))
     chosen = [0]
     while len(chosen) < min(count, len(joints)):
         nearest = between[chosen].min(axis=0)

@@ -12,6 +12,7 @@ from rich.table import Table
 from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.motion.shapes import Sphere
 from vigor.planning.plans import Plans, Solution
+from vigor.planning.violations import Kind, by_kind
 from vigor.reports import drawing
 from vigor.reports.drawing import FORBIDDEN, WANTED
 from vigor.reports.figures import PANELS, STEPS, link_points
@@ -93,7 +94,7 @@ def print_table(plans: Plans) -> None:
     table = Table(title=f"{task.name}: {'solutions' if few else 'the best solution'} by context", box=None)
     table.title_justify, table.padding, table.pad_edge = "left", (0, 1, 0, 0), False
     labels = [region.label.replace(" ", "\n") for region in task.display.regions(np.asarray(plans[0].context))]
-    limits = [name for name, prefix in _LIMITS.items() if any(key.startswith(prefix) for key in _named(plans))]
+    limits = [column for column, kind in _LIMITS.items() if kind in _kinds(plans)]
     judged = all(solution.success is not None for plan in plans for solution in plan.solutions)
     success = "success" if judged else "predicted"
     for name in ("context", "rank", "kind", success, *labels, *limits, "holds"):
@@ -121,7 +122,7 @@ def print_table(plans: Plans) -> None:
                 console.print(f"context {number}: {said}", markup=False)
 
 
-_LIMITS = {
+_LIMITS: dict[str, Kind] = {
     "joint\nlimits": "position",
     "speed": "velocity",
     "itself": "itself",
@@ -129,21 +130,18 @@ _LIMITS = {
     "via": "via",
     "points": "pointing",
 }
-"""Margins by their column, and what their names begin with."""
+"""Kinds of margins by their column."""
 
 
-def _named(plans: Plans) -> set[str]:
-    """Names of all margins."""
-    return {name for plan in plans for solution in plan.solutions for name in solution.margins}
+def _kinds(plans: Plans) -> set[Kind]:
+    """Kinds of all margins."""
+    return {kind for plan in plans for solution in plan.solutions for kind in by_kind(solution.margins)}
 
 
 def _margins(solution: Solution, columns: Sequence[str]) -> list[str]:
     """Smallest margins by column."""
-    own = [
-        min((value for name, value in solution.margins.items() if name.startswith(_LIMITS[column])), default=None)
-        for column in columns
-    ]
-    return ["" if value is None else f"{value:.3f}" for value in own]
+    own = by_kind(solution.margins)
+    return [f"{min(own[kind].values()):.3f}" if (kind := _LIMITS[column]) in own else "" for column in columns]
 
 
 def html(plans: Plans) -> str:

@@ -166,6 +166,8 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
     By coordinate: the distance to the interval that the training contexts span, in widths of this interval; the
     largest of all coordinates. So 0 lies within, and at 1 a coordinate is as far beyond as the interval is wide.
     """
+    trained = task.contexts_near(trained, trained[0])
+    contexts = task.contexts_near(contexts, trained.mean(axis=0))
     low, high = trained.min(axis=0), trained.max(axis=0)
     # Where all training contexts have the same value, any other is far out.
     width = np.maximum(high - low, 1e-6 * (1 + np.abs(high)))
@@ -222,7 +224,8 @@ def predict(
     """Promises of movements [context, n, D]."""
     count, each = movements.shape[:2]
     flat = jnp.asarray(movements.reshape(count * each, -1))
-    joints = np.asarray(rollout(task.promp, flat))
+    rolled = np.asarray(rollout(task.promp, jnp.asarray(movements)))  # The program that `rank` has compiled.
+    joints = rolled.reshape(count * each, *rolled.shape[2:])
     owners = np.repeat(contexts, each, axis=0).astype(np.float32)
     predicted = np.asarray(prediction.movement_success(task, common, joints, owners)).tolist()
     distances = _distances(task, joints, owners)

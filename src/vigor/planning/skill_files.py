@@ -33,8 +33,9 @@ from vigor.tasks import Task
 FORMAT, VERSION = "vigor-skill", "1"
 LARGEST = 2**28
 """Most bytes of a skill."""
-BYTES = 7.9e6
-"""Most bytes of a skill's networks by default; `benchmarks/skills.py` measures what that costs."""
+EVERY, BYTES = 2, 7.9e6
+"""Of a run's ensembles a skill keeps every second by default, and fewer if these take more bytes than that.
+`benchmarks/skills.py` measures what it costs."""
 
 
 # From a run
@@ -46,7 +47,7 @@ def pack(
     """Write the skill of a finished run to a new file.
 
     task: see `run.task_of`; licence: that of the demonstrations, in words; every: keep every n-th ensemble, by default
-    as many as `BYTES` hold. Networks are rounded to 8 bits.
+    see `EVERY`. Networks are rounded to 8 bits.
     """
     if path.suffix != SUFFIX:
         raise UserError(f"a skill is a {SUFFIX} file, not {path}")
@@ -55,7 +56,7 @@ def pack(
     made = planner.load(folder, task=task)
     if every is None:
         leaves = jax.tree.leaves(made.ensembles)
-        every = min(len(leaves[0]), math.ceil(sum(leaf.size for leaf in leaves) / BYTES))
+        every = min(len(leaves[0]), max(EVERY, math.ceil(sum(leaf.size for leaf in leaves) / BYTES)))
     made = replace(made, ensembles=planner.thin(made.ensembles, every))
     card = _card(folder, made, licence, every)
     arrays = _arrays(made)
@@ -195,7 +196,7 @@ def _within(prefix: str, part: Contents) -> Contents:
 def _network(card: Card) -> Any:
     """Shapes of a network's parameters."""
     training = card.settings.density_ratio.training
-    return jax.eval_shape(lambda: network_training.new_network(jax.random.key(0), training, card.features)).parameters
+    return network_training.parameters_like(training, card.features)
 
 
 def digest_of(text: str, arrays: Mapping[str, np.ndarray]) -> str:

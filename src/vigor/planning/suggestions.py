@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError
 from vigor.learning import prediction
@@ -50,8 +50,9 @@ def suggest(
     # The candidates themselves come last, so that one program predicts for all.
     everywhere = drawn if candidates is None else np.concatenate([drawn, candidates])
     best = _predicted(planner, everywhere, seed)
+    drawn, asked, known = (task.contexts_near(part, planner.trained[0]) for part in (drawn, asked, known))
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
-    alike = np.exp(-0.5 * cdist(asked / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
+    alike = np.exp(-0.5 * scipy.spatial.distance.cdist(asked / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
     found, free = [], np.ones(len(asked))
     for _ in range(count):
         missing = (1 - best[: len(drawn)] + 1e-3) * (1 - np.exp(-0.5 * away(drawn, known, unit) ** 2))
@@ -65,7 +66,7 @@ def suggest(
 
 def away(contexts: np.ndarray, known: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Distances [n] of contexts from the nearest of those that are known, in units of the coordinates [C]."""
-    return cdist(contexts / unit, known / unit).min(axis=1) / np.sqrt(contexts.shape[1])
+    return scipy.spatial.distance.cdist(contexts / unit, known / unit).min(axis=1) / np.sqrt(contexts.shape[1])
 
 
 def _predicted(planner: Planner, contexts: np.ndarray, seed: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Violations of constraints: which one a movement violates, by how much, and the margins of all."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -7,6 +8,10 @@ import numpy as np
 
 from vigor.planning.constraints import Constraints, Margins
 from vigor.planning.demands import Met
+
+_Demand = Literal["via", "pointing"]
+Kind = Literal["position", "keep-out", "itself", "via", "pointing", "velocity"]
+"""Kinds of constraints, with which the names of margins begin."""
 
 
 def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
@@ -23,14 +28,20 @@ def smallest(constraints: Constraints, found: Margins) -> dict[str, float]:
     return {name: float(value) for name, value in limits.items() if np.isfinite(value)}
 
 
-_Demand = Literal["via", "pointing"]
+def by_kind(margins: Mapping[str, float]) -> dict[Kind, dict[str, float]]:
+    """Margins of each kind of constraint by its number as a word; without one where a movement has one of a kind."""
+    found: dict[Any, dict[str, float]] = {}
+    for name, value in margins.items():
+        kind, _, number = name.partition(" ")
+        found.setdefault(kind, {})[number] = value
+    return found
 
 
 @dataclass(frozen=True)
 class Violation:
     """A constraint that a movement violates, by how much, and for a speed how long it would have to take instead."""
 
-    kind: Literal["position", "keep-out", "itself", "via", "pointing", "velocity"]
+    kind: Kind
     name: str
     """Joint, number of the keep-out or demand counted from 1, or the robot."""
     amount: float

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
 from vigor.basics.serialisation import from_json
 
+Kind = TypeVar("Kind")
 ACCOUNT = "practice.json"
 SEEN = (
     "The judge of the task said what succeeded in practice, and was learned from there; figures of test contexts are "
@@ -65,7 +67,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Account:
-    """What practice took and what became of it: `practice.json`."""
+    """Account of practice, what it took and what became of it: `practice.json`."""
 
     settings: PracticeSettings
     run: str
@@ -98,9 +100,24 @@ class Account:
         return "\n".join(lines)
 
 
+def of(folder: Path) -> Account | None:
+    """The account of the practice that a run came of; None if there was none."""
+    return read(folder) if (folder / ACCOUNT).exists() else None
+
+
 def read(folder: Path) -> Account:
     """The account of practice in a run's folder."""
+    return _read(Account, folder / ACCOUNT)
+
+
+def read_round(path: Path) -> Round:
+    """The account of a round in its file."""
+    return _read(Round, path)
+
+
+def _read(kind: type[Kind], path: Path) -> Kind:
+    values = files.read_json(path)
     try:
-        return from_json(Account, files.read_json(folder / ACCOUNT))
+        return from_json(kind, values)
     except UserError as error:
-        raise UserError(f"{folder / ACCOUNT} is damaged: {error}") from None
+        raise UserError(f"{path} is damaged: {error}") from None

@@ -1,11 +1,12 @@
 """Attempts: movements that were planned and tried, searches that begin at near misses, and what is kept of both."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from vigor.basics import evolution
+from vigor.basics import contents, evolution, files
 from vigor.basics.contents import Contents, Numbers
 from vigor.basics.errors import UserError
 from vigor.evaluation import ways
@@ -59,10 +60,22 @@ CONTENTS: Contents = {
     "contexts": Numbers(("context", "coordinate")),
     "context_of": Numbers(("attempt",), 0, whole=True),
     "weights": Numbers(("attempt", "weight")),
-    "distances": Numbers(("attempt",), -np.inf, np.inf),
+    "distances": Numbers(("attempt",), high=np.inf),
     "shares": Numbers(("attempt",), 0.0, 1.0),
 }
 """Arrays of a round's attempts."""
+
+
+def read(path: Path, task: Task) -> Attempts:
+    """Attempts of a file, of a task."""
+    arrays = files.read_arrays(path)
+    try:
+        sizes = contents.check(CONTENTS, arrays, coordinate=task.context_dimension, weight=task.promp.weights)
+        if np.any(arrays["context_of"] >= sizes["context"]):
+            raise UserError("context_of names a context that is not there")
+    except UserError as error:
+        raise UserError(f"{path} is damaged: {error}; remove it, and these movements are tried again") from None
+    return Attempts(**arrays)
 
 
 def tried(task: Task, trial: Trial, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from vigor.basics import contents, evolution, files, locks
+from vigor.basics import evolution, files, locks
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import from_json, to_json
+from vigor.basics.serialisation import to_json
 from vigor.basics.settings import value_of, with_values
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.learning import prediction
@@ -103,7 +103,7 @@ def practise(
                 folder, out / FOLDER, settings, trial or loaded.distances, shown, distinct, report, command
             )
             files.write_json(out / ACCOUNT, to_json(replace(rounds.go(), judged=trial is None)))
-        _publish(out)
+        _publish(out, settings.rounds)
     finally:
         locks.drop(lock)
     return account.read(out)
@@ -125,18 +125,15 @@ def _begin(out: Path, settings: PracticeSettings, setup: Setup) -> None:
     files.write_json(path, begun)
 
 
-def _publish(out: Path) -> None:
-    """Put the last round's run into the folder itself; its setup comes last, without which it is no run."""
-    rounds = sorted((path for path in (out / FOLDER).glob(f"*/{RUN}")), key=lambda path: int(path.parent.name))
-    if rounds:
-        parts = sorted(rounds[-1].iterdir(), key=lambda path: path.name == run.CONFIG)
-        for part in parts:
-            if part.is_dir():
-                shutil.copytree(part, out / part.name, dirs_exist_ok=True)
-            else:
-                shutil.copy2(part, out / part.name)
-    for path in rounds:
-        shutil.rmtree(path)
+def _publish(out: Path, rounds: int) -> None:
+    """Move the last round's run into the folder itself; its setup comes last, without which it is no run."""
+    places = [out / FOLDER / str(number) / RUN for number in range(1, rounds + 1)]
+    made = [place for place in places if place.is_dir()]
+    for part in sorted(made[-1].iterdir(), key=lambda path: path.name == run.CONFIG) if made else ():
+        part.replace(out / part.name)
+        files.sync(out)
+    for place in made:
+        shutil.rmtree(place)
 
 
 @dataclass
@@ -172,10 +169,10 @@ class _Rounds:
         found: list[Attempts] = []
         for number in range(1, self.settings.rounds + 1):
             begun, planner = time.perf_counter(), planners.load(latest, 1, task)
-            attempts, account = self._tried(planner, number)
-            done.append(account)
+            attempts, told = self._tried(planner, number)
+            done.append(told)
             found.append(attempts)
-            if number > 1 and account.planned >= SURE and account.solved == account.contexts:
+            if number > 1 and told.planned >= SURE and told.solved == told.contexts:
                 break
             latest = self._learned(number, found)
             learned = self._set(found)
@@ -210,9 +207,7 @@ class _Rounds:
         """Attempts of a round and their account: as they were stored, or made now."""
         place = self.folder / str(number)
         if (place / ROUND).exists():
-            arrays = files.read_arrays(place / ATTEMPTS)
-            contents.check(tries.CONTENTS, arrays)
-            return Attempts(**arrays), from_json(Round, files.read_json(place / ROUND))
+            return tries.read(place / ATTEMPTS, planner.task), account.read_round(place / ROUND)
         task, wanted, begun = planner.task, self.shown.setup.demos_per_context, time.perf_counter()
         seed = int(np.random.SeedSequence([self.settings.seed, number]).generate_state(1)[0])
         share = np.array_split(np.arange(self.settings.contexts), self.settings.rounds)[number - 1]
@@ -228,7 +223,7 @@ class _Rounds:
         for again, ways in enumerate((WAYS, 1)):  # What is not solved in any way is searched in once more.
             attempts = tries.refined(task, planner.starts, trial, attempts, self.distinct, ways, seed + again)
         before, after = (tries.kept(task, one, self.distinct, wanted)[1] for one in (planned, attempts))
-        account = Round(
+        told = Round(
             len(contexts),
             float(planned.planned(task).mean()),
             int(np.sum(before > 0)),
@@ -238,8 +233,8 @@ class _Rounds:
             time.perf_counter() - begun,
         )
         files.write_arrays(place / ATTEMPTS, attempts._asdict())
-        files.write_json(place / ROUND, asdict(account))
-        return attempts, account
+        files.write_json(place / ROUND, asdict(told))
+        return attempts, told
 
     def _set(self, found: list[Attempts]) -> Demonstrations:
         """Demonstrations that the run learned from, and successes of all rounds so far."""

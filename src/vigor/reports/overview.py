@@ -1,4 +1,4 @@
-"""What a run's report shows first: its movements, its course and its calibration as charts, and what it cannot do."""
+"""First part of a run's report: its movements, its course and its calibration as charts, and what it cannot do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

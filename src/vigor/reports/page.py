@@ -47,8 +47,8 @@ class Split:
     """Test or training contexts: means over them, and a row for each."""
 
     name: str
-    measure: str
-    """Success, or predicted success for a task that is not judged."""
+    judged: bool
+    """Whether success was measured; else it is predicted."""
     best: Any
     mixture: Any
     chosen: Any
@@ -62,13 +62,17 @@ class Split:
     contexts: Sequence[Context]
 
     @property
+    def measure(self) -> str:
+        return "success" if self.judged else "predicted success"
+
+    @property
     def same(self) -> str:
         """A sentence instead of a table, where all components of all contexts are equally good; else empty."""
         rates = [rate for context in self.contexts for rate in _listed(context.success)]
         shares = {html.percent(rate) for rate in rates if isinstance(rate, int | float)}
         if len(rates) < 2 or len(shares) != 1 or any(not _listed(context.success) for context in self.contexts):
             return ""
-        measure = "is predicted to succeed" if self.measure.startswith("predicted") else "succeeds"
+        measure = "succeeds" if self.judged else "is predicted to succeed"
         return f"Every way {measure} in {shares.pop()} of its samples, in all {len(self.contexts)} {self.name}."
 
 
@@ -84,12 +88,13 @@ def write_report(
     course: Charts | None = None,
     calibration: Charts | None = None,
     cannot: Sequence[str] = (),
+    practice: Any = None,
 ) -> Path:
     """Write `report.html` into a run's folder from the files that the run left there, and return its path.
 
     context_names: a name for every number of a context; captions: of the task's own figures, by the file's name without
     its ending; moved: movements in test and training contexts; course: of training; calibration: of predicted success;
-    cannot: sentences about what the run cannot do.
+    cannot: sentences about what the run cannot do; practice: account of the practice that it came of.
     """
     if not (folder / "result.json").is_file():
         raise UserError(
@@ -113,7 +118,7 @@ def write_report(
         ],
         command=_command(config.get("command")),
         settings=dict(_flat(config)),
-        practice=_read(folder / "practice.json") if (folder / "practice.json").is_file() else None,
+        practice=practice,
         moved={name: moved[key] for key, name in SPLITS.items() if key in (moved or {})} if moved else {},
         course=course,
         calibration=calibration,
@@ -154,7 +159,8 @@ def _get(value: Any, *keys: str) -> Any:
 
 def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
     entries = _get(part, "contexts") or []
-    measure = "success" if _get(part, "success_best") is not None else "predicted"
+    judged = _get(part, "success_best") is not None
+    measure = "success" if judged else "predicted"
     values = [_get(entry, "context") for entry in entries]
     named = context_names and all(isinstance(each, list) and len(each) == len(context_names) for each in values)
     contexts = [
@@ -169,7 +175,7 @@ def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
     ]
     return Split(
         name,
-        "success" if measure == "success" else "predicted success",
+        judged,
         _get(part, f"{measure}_best"),
         _get(part, f"{measure}_mixture"),
         _get(part, "success_chosen"),

@@ -41,8 +41,9 @@ def reach(robot: Robot) -> Reach:
 def show(robot: Robot) -> None:
     """Joints with their limits, links, reach, pairs that are checked for collisions, and what is missing."""
     chain = _chain(robot)
+    count = f"{len(robot.joints)} joint{'s' if len(robot.joints) > 1 else ''}"
     console.print(
-        f"{escape(robot.name)}: {len(robot.joints)} joints from {escape(chain.base)} to {escape(chain.tool.name)}",
+        f"{escape(robot.name)}: {count} from {escape(chain.base)} to {escape(chain.tool.name)}",
         style="bold",
         width=WIDTH,
     )

@@ -18,10 +18,11 @@ from vigor.runs import checkpoints, run
 from vigor.tasks.task import Task
 
 
-def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = ()) -> Path:
+def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = (), practice: Any = None) -> Path:
     """Draw the figures of a finished run and write its `report.html`; returns the report's path.
 
-    formats: others than PNG that the figures are drawn in as well, "pdf" or "svg".
+    formats: others than PNG that the figures are drawn in as well, "pdf" or "svg"; practice: account of the practice
+    that the run came of.
     """
     setup, loaded, learned = run.load_policies(folder, task)
     result = run.read_result(folder)
@@ -44,6 +45,7 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
         overview.course(metrics, loaded),
         overview.calibration(result),
         overview.cannot(loaded, learned, result),
+        practice,
     )
 
 

@@ -1,5 +1,8 @@
 """A movement that is played: it can be paused, gone through by hand, and slowed down."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from vigor.tasks.stage import Picture
@@ -9,10 +12,19 @@ SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0}
 
 
 class Film:
-    """Pictures of a movement, so many a second, and where in it we are."""
+    """Pictures of a movement, so many a second, and where in it we are.
 
-    def __init__(self, pictures: list[Picture], rate: float, speed: float = 1.0) -> None:
-        self._pictures, self.rate = pictures, rate
+    others: movements at the same rate that go on beside it, each with what it is of.
+    """
+
+    def __init__(
+        self,
+        pictures: list[Picture],
+        rate: float,
+        speed: float = 1.0,
+        others: Sequence[tuple[Any, list[Picture]]] = (),
+    ) -> None:
+        self._pictures, self.rate, self._others = pictures, rate, others
         self.time, self.speed, self.paused = 0.0, speed, False
 
     @property
@@ -26,9 +38,20 @@ class Film:
         return (len(self._pictures) - 1) / self.rate
 
     @property
+    def words(self) -> str:
+        """What it does, in a word."""
+        return "played to its end" if self.time >= self.seconds else "paused" if self.paused else "playing"
+
+    @property
     def seen(self) -> list[Picture]:
         """Pictures up to now."""
         return self._pictures[: min(int(self.time * self.rate), len(self._pictures) - 1) + 1]
+
+    @property
+    def beside(self) -> list[tuple[Any, Picture]]:
+        """Pictures of the other movements now, each with what it is of."""
+        step = int(self.time * self.rate)
+        return [(key, pictures[min(step, len(pictures) - 1)]) for key, pictures in self._others]
 
     def advance(self, seconds: float) -> None:
         """Let time pass; at its end a film stands still."""

@@ -14,7 +14,7 @@ ENOUGH = 5
 
 @dataclass(frozen=True)
 class State:
-    """What the guide looks at."""
+    """State of a session, as the guide looks at it."""
 
     instruction: str
     """How a demonstration is given."""
@@ -39,38 +39,42 @@ class State:
 
 @dataclass(frozen=True)
 class Advice:
-    """The step, what to do next, and the button to press; none where something is to be dragged."""
+    """The step, what to do next, and the button to press."""
 
     step: int
     sentence: str
-    button: str = ""
+    button: str
+    ready: bool = True
+    """The button can be pressed; else it is what comes after something is dragged or worked out."""
 
 
 def advise(now: State) -> Advice:
-    """What to do next."""
+    """Next step."""
     progress = now.progress
     if now.recording:
         return _recording(now)
     if progress is not None and progress.running:
         if progress.stopping:
-            return Advice(LEARN, "It stops after this iteration, and can plan with what it has learned.")
+            kept = ", and keeps what it has learned." if progress.iteration else "; it cannot plan yet."
+            return Advice(LEARN, f"It stops after this iteration{kept}", "Stop", False)
         return Advice(LEARN, "It is learning. More can be shown meanwhile, for the next run.", "Stop")
     if progress is not None and progress.can_plan:
         return _planning(now)
+    if progress is not None:
+        why = f": {progress.problem}." if progress.problem else "."
+        return Advice(LEARN, f"The last run ended before it could plan{why} Learn again, or show more.", "Learn")
     if now.unreachable:
         return Advice(SHOW, now.unreachable, "New context")
-    if not now.demonstrations:
-        return Advice(SHOW, now.instruction)
-    if now.demonstrations < ENOUGH:
-        if not now.here:
-            return Advice(SHOW, now.instruction)
-        return Advice(SHOW, "Show another way to do it, or go to a new context and show it there.", "New context")
-    return Advice(LEARN, "That is enough to learn from. More can be shown, too.", "Learn")
+    if now.demonstrations >= ENOUGH:
+        return Advice(LEARN, "That is enough to learn from. More can be shown, too.", "Learn")
+    if now.here:
+        return Advice(SHOW, "Show another way to do it here, or press New context and show it there.", "New context")
+    return Advice(SHOW, now.instruction, "Save", False)
 
 
 def _recording(now: State) -> Advice:
     if now.held:
-        return Advice(SHOW, f"{now.instruction} Then let go.")
+        return Advice(SHOW, "Solved: let go." if now.solved else f"{now.instruction} Then let go.", "Save", False)
     if now.solved:
         return Advice(SHOW, "Solved. Save it, or press Again to start anew.", "Save")
     return Advice(SHOW, "Not there yet: grab the robot once more to go on, or start again.", "Again")
@@ -78,9 +82,9 @@ def _recording(now: State) -> Advice:
 
 def _planning(now: State) -> Advice:
     if now.exported:
-        return Advice(EXPORT, "The plan is written. Drag a target for another, or show more and learn again.")
+        return Advice(EXPORT, "The plan is written. Drag a target for another, or press New context.", "New context")
     if now.holds is None:
-        return Advice(PLAN, "It is planning.")
+        return Advice(PLAN, "It is planning.", "Export plan", False)
     if now.holds:
         return Advice(PLAN, "Drag a target, or add an obstacle: it plans anew. Click a way to play it.", "Export plan")
     if now.unreachable:

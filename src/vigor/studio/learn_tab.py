@@ -15,7 +15,7 @@ SOURCES = {"what was recorded here": "recorded", "imported demonstrations": "imp
 
 
 class LearnTab:
-    """What to learn from and for how long, and progress."""
+    """Tab of learning: from what and for how long, and progress."""
 
     def __init__(self, gui: Any, session: Session) -> None:
         self._session = session
@@ -52,7 +52,7 @@ class LearnTab:
         show(self._resume, visible=bool(resumes))
         if progress is None:
             return
-        show(self._bar, value=min(100.0, 100 * progress.iteration / max(1, progress.iterations)), animated=running)
+        show(self._bar, value=min(100.0, 100 * progress.iteration / max(1, progress.iterations)))
         show(self._figures, content=say(progress.words))
         rows = progress.metrics
         if rows:

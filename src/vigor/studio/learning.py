@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from vigor.basics.errors import UserError
-from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation import policies
 from vigor.motion.promp import ProMP
 from vigor.runs import run
 from vigor.studio import incoming
-from vigor.studio.library import Library
+from vigor.studio.recording import Recording
 from vigor.studio.shared import Shared, Trace
 from vigor.studio.trainer import Progress, Trainer
 
@@ -21,11 +20,11 @@ ITERATIONS = (10, 1000)
 class Learning:
     """Runs that learn from what the library holds, from imported demonstrations, or from the task's own."""
 
-    def __init__(self, shared: Shared, trainer: Trainer, library: Library, imported: Demonstrations | None) -> None:
-        self.trainer, self.imported = trainer, imported
+    def __init__(self, shared: Shared, trainer: Trainer, recording: Recording) -> None:
+        self.trainer = trainer
         self._promp: tuple[Path, ProMP] | None = None
         self.progress: Progress | None = None
-        self._shared, self._library = shared, library
+        self._shared, self._recording = shared, recording
         self._policies: policies.Learned | None = None
 
     @property
@@ -33,15 +32,16 @@ class Learning:
         """Sources that a run can learn from now: what was `recorded`, what was `imported`, the task's `own`."""
         source = self._shared.task.source
         there = {
-            "recorded": self._library.current is not None,
-            "imported": self.imported is not None,
+            "recorded": self._recording.library.current is not None,
+            "imported": self._recording.imported is not None,
             "own": source.generate is not None or source.shipped is not None,
         }
         return {name for name, given in there.items() if given}
 
     def start(self, source: str, iterations: int) -> None:
         """Start a run on what was `recorded`, what was `imported`, or the task's `own` demonstrations."""
-        learned_from = {"recorded": self._library.current, "imported": self.imported}.get(source)
+        recording = self._recording
+        learned_from = {"recorded": recording.library.current, "imported": recording.imported}.get(source)
         if learned_from is None and source != "own":
             raise UserError("record a demonstration first, or learn from the task's own")
         bounded = incoming.whole(iterations, *ITERATIONS)

@@ -74,9 +74,10 @@ class Library:
             return
         weights, away = preprocessing.repair(self.task, preprocessing.fit(self.task, [moving]), context[None])
         if not self.task.succeeds(away)[0]:
+            short = f"{away[0]:.2g} {self.task.display.unit}".strip()
             raise UserError(
                 "not saved: the movement primitive fitted to it, which is what is learned from, ends "
-                f"{away[0]:.2g} m short of solving the context; move in wider arcs, without pauses"
+                f"{short} short of solving the context; move in wider arcs, without pauses"
             )
         with self._lock:
             self._set(self._with(context, moving, weights), Change("saved", context))

@@ -5,7 +5,7 @@ from typing import Any
 
 import viser
 
-from vigor.studio import guide
+from vigor.studio import guide, page
 from vigor.studio.cards import GREEN, GREY, RED, light, quiet, recorded, state
 from vigor.studio.clicks import Clicks
 from vigor.studio.learn_tab import LearnTab
@@ -14,7 +14,8 @@ from vigor.studio.scene import Scene
 from vigor.studio.session import Session
 from vigor.studio.show_tab import ShowTab
 from vigor.studio.time_line import TimeLine
-from vigor.studio.widgets import PALE, careful, download, show
+from vigor.studio.view_tab import ViewTab
+from vigor.studio.widgets import PALE, careful, download, show, theme
 
 
 class Panel:
@@ -22,18 +23,19 @@ class Panel:
 
     def __init__(self, server: viser.ViserServer, session: Session, scene: Scene) -> None:
         self._session, self._shared, gui = session, session.shared, server.gui
-        self._advice = guide.Advice(guide.SHOW, "")
-        gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        self._advice = guide.Advice(guide.SHOW, "", "")
+        theme(gui)
         gui.main_panel.dock_right()
         gui.set_panel_label(f"vigor studio: {session.shared.task.name}")
+        gui.add_html(page.script(f"{session.shared.task.name}: vigor studio", session.shared.stage.view.from_above))
         planning, recording = session.planning, session.recording
         self._guide = gui.add_html("")
-        self._primary = gui.add_button("Next", visible=False)
+        self._primary = gui.add_button("Save", disabled=True)
         self._again = gui.add_button("Again", color=PALE, visible=False, hint="Drop this recording, and start anew")
         self._state, self._numbers = gui.add_html(""), gui.add_html("")
         clicks = Clicks(gui, {
             "play": planning.play, "point": planning.point, "hide": planning.hide, "go": session.choose_context,
-            "replay": recording.play, "delete": recording.delete,
+            "replay": recording.play, "delete": recording.delete, "look": recording.look, "keep": recording.keep,
         })  # fmt: skip
         self._time_line = TimeLine(gui, session)
         tabs = gui.add_tab_group()
@@ -44,12 +46,7 @@ class Panel:
         with tabs.add_tab("Plan"):
             self._plan = PlanTab(gui, session, clicks)
         with tabs.add_tab("View"):
-            look = gui.add_button_group(
-                "From", ("Front", "Top", "Reset"), visible=not session.shared.stage.view.from_above
-            )
-            look.on_click(careful(lambda client: scene.look(client, look.value)))
-            grey = gui.add_checkbox("Demonstrations", True, hint="Grey lines: what was shown in this context")
-            grey.on_update(careful(lambda client: self._draw_demonstrations(bool(grey.value))))
+            ViewTab(gui, session, scene)
         self._held = False
         self._primary.on_click(careful(self._press))
         self._again.on_click(careful(lambda client: recording.drop()))
@@ -64,10 +61,6 @@ class Panel:
             ("Delete the last demonstration here", "delete", None, lambda client: recording.delete(-1)),
         ):
             gui.add_command(label, hotkey=key, modifier=modifier).on_trigger(careful(action))
-
-    def _draw_demonstrations(self, wanted: bool) -> None:
-        self._shared.demonstrations = wanted
-        self._shared.changes += 1
 
     def _press(self, client: Any) -> None:
         """Do what the guide advises."""
@@ -96,7 +89,7 @@ class Panel:
             recording, notice = robot.recorder.active, shared.notice
         html = light(GREY, escape(notice)) if notice and notice != self._advice.sentence else ""
         if film is not None:
-            html = light(GREEN if missing is None else GREY, f"playing, {state(missing)}")
+            html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}")
         elif recording:
             doing = recorded(robot.recorder.seconds) if held else "let go"
             html = light(GREEN if missing is None else RED, f"{doing}, {state(missing)}") + html
@@ -130,5 +123,5 @@ class Panel:
         self._advice = advice = guide.advise(now)
         show(self._guide, content=guide.line(advice, count))
         waits = advice.button == "Export plan" and session.planning.plan is None
-        show(self._primary, visible=bool(advice.button), label=advice.button or "Next", disabled=waits)
-        show(self._again, visible=advice.button == "Save")
+        show(self._primary, label=advice.button, disabled=waits or not advice.ready)
+        show(self._again, visible=advice.button == "Save" and advice.ready)

@@ -20,7 +20,6 @@ class PlanTab:
         planning = session.planning
         self._obstacle = gui.add_button_group("Obstacle", ("Ball", "Box", "Remove"))
         self._most = gui.add_slider("Ways drawn", 0, 20, step=1, initial_value=session.shared.most)
-        self._samples = gui.add_checkbox("Samples", False, hint="Movements drawn from what was learned")
         self._export = gui.add_button("Export plan", color=PALE, hint="A table of joints over time, for a controller")
         self._said = gui.add_html("")
         self._cards = gui.add_html("")
@@ -28,7 +27,6 @@ class PlanTab:
         self._export.on_click(careful(lambda client: download(client, *planning.export())))
         self._obstacle.on_click(careful(lambda client: self._change()))
         self._most.on_update(careful(lambda client: self._draw(self._most.value)))
-        self._samples.on_update(careful(lambda client: setattr(planning, "samples", bool(self._samples.value))))
 
     def _change(self) -> None:
         planning, what = self._session.planning, self._obstacle.value
@@ -62,7 +60,7 @@ class PlanTab:
             return
         html = cards(plans.plans[0].solutions, ways, self._shared.names, chosen, hidden)
         looked = chosen if planning.pointed is None else planning.pointed
-        show(self._common, content=essentials(latest.essentials, looked))
+        show(self._common, content=essentials(latest.essentials, looked, self._shared.labels))
         faint = "" if current is not None else '<div style="opacity:.5">'
         show(self._cards, content=self._clicks.around(faint + html + ("</div>" if faint else ""), "point -1"))
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,6 +17,7 @@ from vigor.planning.suggestions import Suggestion
 from vigor.studio import obstacles
 from vigor.studio.planning_thread import Answer, PlanningThread, Question
 from vigor.studio.shared import Shared, Trace
+from vigor.tasks.layouts import off
 
 SAMPLES = 12
 """Samples of a mixture that are shown, if any are."""
@@ -41,8 +43,6 @@ class Planning:
         """Rank of the solution to export, the last one played."""
         self._hidden: set[int] = set()
         """Colours of ways that are hidden."""
-        self.samples = False
-        """Whether samples of the mixture are shown too."""
         self._thread = PlanningThread(self._receive, lambda run: planner.load(run, task=shared.task, stopped=True))
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class Planning:
 
     def ask(self, run: Path, iteration: int) -> None:
         """Plan for the context with a run that has come to an iteration, unless that was asked for already."""
-        drawn = SAMPLES if self.samples else 0
+        drawn = SAMPLES if self._shared.samples else 0
         question = Question(run, iteration, self._shared.context, self._shared.obstacles, drawn)
         if not question.same(self._asked):
             self._asked = question
@@ -76,17 +76,22 @@ class Planning:
         plan = None if answer.plans is None else answer.plans.plans[0]
         if plan is None:
             return self._ways, ()
-        new = [self._trace(part, rank) for rank, part in enumerate(plan.solutions)]
+        new = [self._trace(part, answer.question.context, rank) for rank, part in enumerate(plan.solutions)]
         if self._ways:
             old = [trace.colour or 0 for trace in self._ways]
             kept = alike([trace.points for trace in self._ways], old, [trace.points for trace in new])
             new = [replace(trace, colour=colour) for trace, colour in zip(new, kept, strict=True)]
-        samples = [replace(self._trace(part), kind="sample", colour=None) for part in plan.samples]
-        return tuple(new), tuple(samples)
+        drawn = ((promp_of(part), np.array(part.movement)) for part in plan.samples)
+        return tuple(new), tuple(self._shared.trace(promp, weights, kind="sample") for promp, weights in drawn)
 
-    def _trace(self, part: Solution, rank: int | None = None) -> Trace:
-        movement = np.array(part.movement)
-        return self._shared.trace(promp_of(part), movement, colour=rank, kind="way", holds=part.holds, rank=rank)
+    def _trace(self, part: Solution, context: np.ndarray, rank: int) -> Trace:
+        shared, movement, promp = self._shared, np.array(part.movement), promp_of(part)
+        left: dict[str, Any] = {}
+        if shared.robot.picture.bodies:
+            end = shared.frames(promp, movement)[0][-1].bodies
+            goals = [mark for mark in shared.stage.layout.marks(context) if mark.size is not None]
+            left = {"end": end, "off": off(end[0], goals[0]) if goals else ""}
+        return shared.trace(promp, movement, colour=rank, kind="way", holds=part.holds, rank=rank, **left)
 
     # What there is
 
@@ -151,9 +156,11 @@ class Planning:
     def play(self, rank: int) -> None:
         """Play one of the plan's solutions, which is the one to export from now on."""
         with self._shared.lock:
-            _, _, solution = self._choose(rank)
+            _, plans, solution = self._choose(rank)
             self.chosen = rank
-        self._shared.play(promp_of(solution), np.array(solution.movement))
+            pairs = zip(self._ways, plans.plans[0].solutions, strict=True)
+            others = [(way, np.array(part.movement)) for way, part in pairs if way.rank != rank and not self.hides(way)]
+        self._shared.play(promp_of(solution), np.array(solution.movement), others)
         self._shared.changes += 1
 
     def export(self) -> tuple[Path, bool]:

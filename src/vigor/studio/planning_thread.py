@@ -136,7 +136,7 @@ def _answered(planner: Planner, question: Question, begun: float) -> Answer:
 
 
 def essentials(planner: Planner, plan: Plan) -> tuple[Essential, ...]:
-    """What demonstrations have in common, and how a plan's solutions have it."""
+    """Common features of demonstrations, and how a plan's solutions have it."""
     names, context = planner.task.feature_names, jnp.asarray(plan.context, jnp.float32)
     rows = invariants.in_words(planner.common, names)[:ESSENTIALS]
     own = [_statistics(planner.task, jnp.asarray(part.movement), context) for part in plan.solutions]

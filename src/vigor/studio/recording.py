@@ -5,15 +5,22 @@ from collections.abc import Callable
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.demonstrations import preprocessing
+from vigor.demonstrations.dataset import Demonstrations
 from vigor.studio.library import Change, Library
-from vigor.studio.shared import Shared, Trace
+from vigor.studio.shared import Shared, Trace, movement
 
 
 class Recording:
-    """Records demonstrations into a library, and plays and deletes those of the context on the screen."""
+    """Records demonstrations into a library, and plays and deletes those of the context on the screen.
 
-    def __init__(self, shared: Shared, library: Library) -> None:
-        self.library = library
+    imported: demonstrations from elsewhere, which can be looked at and kept.
+    """
+
+    def __init__(self, shared: Shared, library: Library, imported: Demonstrations | None = None) -> None:
+        self.library, self.imported = library, imported
+        task = library.task
+        self.imported_promp = task.promp if imported is None else preprocessing.settled(task, imported).promp
         self._shared = shared
 
     def save(self) -> None:
@@ -63,6 +70,32 @@ class Recording:
         here = np.array_equal(change.context, self._shared.context)
         where = "here" if here else "in another context" if number is None else f"in context {number + 1}"
         return f": demonstration {change.done} {where}"
+
+    # Imported demonstrations
+
+    def look(self, number: int) -> None:
+        """Go to the context of an imported demonstration, and play it."""
+        given, shared = self._imported(number), self._shared
+        with shared.lock:
+            shared.refuse_while_recording()
+            shared.context = given.contexts[given.context_of[number]]
+            shared.tell(f"Demonstration {number + 1} of those imported.")
+        shared.play(self.imported_promp, given.weights[number])
+
+    def keep(self, number: int) -> None:
+        """Add an imported demonstration to the library."""
+        given, promp = self._imported(number), self.imported_promp
+        context = given.contexts[given.context_of[number]]
+        recording = movement(promp, given.weights[number], promp.steps)
+        self.library.add(context, recording if given.recordings is None else given.recordings[number])
+        with self._shared.lock:
+            self._shared.tell(f"Kept: {self.library.count(context)} in its context.")
+
+    def _imported(self, number: int) -> Demonstrations:
+        """All that were imported, if there is one of that number."""
+        if self.imported is None or not 0 <= number < len(self.imported.weights):
+            raise UserError("no such demonstration was imported")
+        return self.imported
 
     # Demonstrations of the context
 

@@ -9,7 +9,9 @@ import viser
 from viser.transforms import SO3
 
 from vigor.motion.shapes import Sphere
-from vigor.studio.grounds import Obstacles, Shadows
+from vigor.studio.film import Film
+from vigor.studio.ghosts import Ghosts
+from vigor.studio.grounds import Obstacles, Shadows, draw_reach
 from vigor.studio.obstacles import Obstacle
 from vigor.studio.rings import Rings, wxyz
 from vigor.studio.session import Session
@@ -22,6 +24,10 @@ LINK, JOINT, GRIP = (118, 128, 145), (45, 52, 66), (245, 95, 0)
 SKIN, RED = (176, 184, 196), (200, 40, 40)
 WAITING, REACHED = (60, 90, 150), (10, 140, 60)
 BODY, GOAL, TOOL = (204, 56, 46), (70, 165, 110), (64, 69, 77)
+PAPER, SLATE = (232, 232, 232), (55, 58, 64)
+"""Colours of the ground's lines on a light page and on a dark one."""
+HALO = 1.8
+"""Radius around the ball at which it is grabbed, in its own radii."""
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
 TIPPED = 0.02
@@ -67,11 +73,15 @@ class Scene:
         self._skin = [self._surface(number, part) for number, part in enumerate(self._shared.stage.surfaces)]
         self._rings = Rings(server.scene, session, picture, marks)
         self._trail = Trail(server.scene, self._shared.stage.view.link)
+        self._ghosts = Ghosts(server.scene, view.link)
+        self._moment: tuple[Film, int] | None = None
+        """Film and picture that ghosts were drawn from last."""
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
         self._traces = Traces(server.scene, view.link)
         self._obstacles = Obstacles(server.scene, view, self._drags)
         self._shadows = Shadows(server.scene, view)
+        draw_reach(server.scene, view, picture.points)
         self._drawn = np.zeros(0)
         """Numbers that the scene was drawn from last."""
         self.draw()
@@ -83,11 +93,14 @@ class Scene:
         scene.configure_environment_map(None)
         scene.add_light_hemisphere("/light", ground_color=(200, 205, 215), intensity=2.5)
         size = 2 * (view.high[0] - view.low[0])
-        scene.add_grid(
-            "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=(232, 232, 232),
-            section_color=(232, 232, 232), position=(view.look_at[0], 0, -view.link if view.from_above else -0.002),
-            shadow_opacity=0.0,
+        self._grid = scene.add_grid(
+            "/ground", size, size, cell_size=size / 24, section_size=size / 24, cell_color=PAPER, section_color=PAPER,
+            position=(view.look_at[0], 0, -view.link if view.from_above else -0.002), shadow_opacity=0.0,
         )  # fmt: skip
+
+    def darken(self, dark: bool) -> None:
+        """Draw the ground for a dark page, or for a light one."""
+        self._grid.cell_color = self._grid.section_color = SLATE if dark else PAPER
 
     # Shapes
 
@@ -113,6 +126,12 @@ class Scene:
             joints.append(joint)
             if i in grips:
                 self._drags(joint, Held("grip", i))
+            if i == ball:  # What is pressed near the ball is meant for it; its far side, in lines, hides nothing.
+                halo = scene.add_icosphere(
+                    f"/robot/joint{i}/halo", HALO * radius, GRIP, subdivisions=1, wireframe=True, opacity=0.0,
+                    side="back", cast_shadow=False,
+                )  # fmt: skip
+                self._drags(halo, Held("grip", i))
         return links, joints
 
     def _body(self, number: int, body: Body) -> Any:
@@ -179,7 +198,13 @@ class Scene:
             picture, context, reached = shared.robot.picture, shared.context, shared.reached
             seen = shared.robot.seen if shared.robot.recorder.active else []
             held, missing, obstacles = shared.robot.held, shared.missing, shared.obstacles
+            film = shared.robot.film if shared.ghosts else None
+            moment = None if film is None else (film, int(film.time * film.rate))
+            beside = [] if film is None else film.beside
         self._trail.draw(seen, held, missing)
+        if moment != self._moment:
+            self._moment = moment
+            self._ghosts.draw(beside)
         poses = [body.pose for body in picture.bodies]
         tool = np.zeros(0) if picture.tool is None else picture.tool.ravel()
         shapes = [np.append(shape.centre, _half(shape)) for shape in obstacles]
@@ -222,8 +247,9 @@ class Scene:
         session, shared = self._session, self._shared
         shown = session.recording.traces() if shared.demonstrations else ()
         learned = session.planning.traces() or session.learning.traces()[: shared.most]
+        kinds = [kind for kind, wanted in (("way", shared.ways), ("sample", shared.samples)) if wanted]
         with self._server.atomic():
-            self._traces.draw([*shown, *learned], session.planning.pointed)
+            self._traces.draw([*shown, *(part for part in learned if part.kind in kinds)], session.planning.pointed)
 
     def look(self, client: Any, name: str) -> None:
         """Turn a page's view: to where it began ("Reset"), from the front or from the top."""

@@ -36,8 +36,8 @@ class Session:
         self._rng = np.random.default_rng()
         first = draw_context(stage, self._rng) if library.current is None else library.current.contexts[0]
         self.shared = Shared(stage, first)
-        self.recording = Recording(self.shared, library)
-        self.learning = Learning(self.shared, trainer, library, imported)
+        self.recording = Recording(self.shared, library, imported)
+        self.learning = Learning(self.shared, trainer, self.recording)
         self._dragging = Dragging(self.shared)
         self.turning: int | str | None = None
         """Number of the mark that is being turned, or "tool"."""

@@ -12,7 +12,7 @@ from vigor.motion.promp import ProMP, rollout
 from vigor.motion.shapes import Box, Sphere
 from vigor.studio.film import Film
 from vigor.studio.robot import Robot
-from vigor.tasks.stage import Mark, Missing, Stage
+from vigor.tasks.stage import Body, Mark, Missing, Picture, Stage
 
 SMOOTH = 300
 """Steps of the traces that the scene shows."""
@@ -31,6 +31,10 @@ class Trace:
     """Whether it is predicted to solve its context without violating anything."""
     rank: int | None = None
     """Rank of the solution that it is of, from 0."""
+    end: tuple[Body, ...] = ()
+    """Bodies where it leaves them."""
+    off: str = ""
+    """How far the first of them is from its goal, in words."""
 
 
 class Held(NamedTuple):
@@ -64,8 +68,10 @@ class Shared:
         """What no link may enter, in space; in the plane their sections with it count."""
         self.speed = 1.0
         """Speed at which movements are played."""
-        self.demonstrations = True
-        """Whether demonstrations are drawn."""
+        self.demonstrations = self.ways = self.ghosts = True
+        """Whether demonstrations, means or plans, and ghosts of them are drawn."""
+        self.samples = False
+        """Whether samples of the mixture are drawn too."""
         self.most = 6
         """Ways that are drawn at most, the best first."""
         self.notice = self.hint
@@ -76,6 +82,12 @@ class Shared:
         """Say something on the page about what has just changed."""
         self.notice = notice
         self.changes += 1
+
+    def draw(self, what: str, wanted: bool) -> None:
+        """Draw `demonstrations`, `ways`, `samples` or `ghosts` from now on, or no more."""
+        with self.lock:
+            setattr(self, what, wanted)
+            self.changes += 1
 
     def let_go(self) -> None:
         """End what is dragged."""
@@ -101,9 +113,14 @@ class Shared:
 
     @property
     def names(self) -> list[str]:
-        """What the marks are called."""
+        """Names of the marks."""
         marks = self.stage.layout.marks(self.context)
         return [f"target {i}" if self.numbered else mark.label for i, mark in enumerate(marks, start=1)]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the marks are called, by their labels."""
+        return {mark.label: name for mark, name in zip(self.stage.layout.marks(self.context), self.names, strict=True)}
 
     @property
     def hint(self) -> str:
@@ -123,13 +140,19 @@ class Shared:
         """The path of a movement primitive with weights [D]; others: further fields of the trace."""
         return Trace(self.stage.lift(movement(promp, weights, SMOOTH)), **others)
 
-    def play(self, promp: ProMP, weights: np.ndarray) -> None:
-        """Let the robot play a movement primitive with weights [D]."""
-        pictures, rate = self.stage.frames(movement(promp, weights, promp.steps))
+    def play(self, promp: ProMP, weights: np.ndarray, others: Sequence[tuple[Trace, np.ndarray]] = ()) -> None:
+        """Let the robot play a movement primitive with weights [D]; others: ways with their weights, as its ghosts."""
+        pictures, rate = self.frames(promp, weights)
+        ghosts = [(way, self.frames(promp, own)[0]) for way, own in others]
         with self.lock:
             self.refuse_while_recording()
             self.let_go()
-            self.robot.play(Film(pictures, rate, self.speed))
+            self.robot.play(Film(pictures, rate, self.speed, ghosts))
+
+    def frames(self, promp: ProMP, weights: np.ndarray) -> tuple[list[Picture], float]:
+        """Pictures of a movement primitive with weights [D], and how many of them make a second."""
+        simulated = bool(self.robot.picture.bodies)  # It depends on its steps then; else more of them are smoother.
+        return self.stage.frames(movement(promp, weights, promp.steps if simulated else SMOOTH))
 
 
 def movement(promp: ProMP, weights: np.ndarray, steps: int) -> np.ndarray:

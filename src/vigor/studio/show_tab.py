@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from vigor.motion.promp import ProMP
 from vigor.studio import thumbnails
+from vigor.studio.cards import GREEN, RED
 from vigor.studio.clicks import Clicks
 from vigor.studio.session import Session
 from vigor.studio.widgets import PALE, careful, show
@@ -51,34 +53,55 @@ class ShowTab:
         show(self._list, content=self._clicks.around(self._rows()))
 
     def _rows(self) -> str:
-        """Contexts, then demonstrations of the one on the screen."""
-        known, view = self._session.recording.library.current, self._shared.stage.view
+        """Contexts, then demonstrations of the one on the screen, then those from elsewhere."""
+        return self._recorded() + self._imported()
+
+    def _recorded(self) -> str:
+        library = self._session.recording.library
+        known, here = library.current, library.find(self._shared.context)
         if known is None:
             return ""
-        layout, here = self._shared.stage.layout, self._session.recording.library.find(self._shared.context)
+        promp = library.settled.promp
         contexts = [
             thumbnails.button(
-                thumbnails.picture(view, layout.marks(context), [self._path(i) for i in known.of(number)]),
-                f"{number + 1}: {len(known.of(number))}", f"go {number}", current=number == here,
+                self._picture(known.contexts[number], promp, known.weights[own]),
+                f"{number + 1}: {len(own)}", f"go {number}", current=number == here,
             )
-            for number, context in enumerate(known.contexts)
+            for number, own in enumerate(map(known.of, range(len(known.contexts))))
         ]  # fmt: skip
         own = [] if here is None else [
             thumbnails.button(
-                thumbnails.picture(view, layout.marks(known.contexts[here]), [self._path(i)]),
-                f"{rank + 1}", f"replay {rank}", f"delete {rank}",
+                self._picture(known.contexts[here], promp, known.weights[[i]]),
+                f"{rank + 1}", f"replay {rank}", thumbnails.corner("&#10005;", RED, f"delete {rank}", "delete"),
             )
             for rank, i in enumerate(known.of(here))
         ]  # fmt: skip
         rows = thumbnails.row("Contexts, and how often shown: click to go there", contexts)
-        return rows + thumbnails.row("Shown here: click to play", own)
+        return rows + thumbnails.row("Shown here: click to play, &#10005; deletes", own)
 
-    def _path(self, number: int) -> np.ndarray:
+    def _imported(self) -> str:
+        recording = self._session.recording
+        given = recording.imported
+        if given is None:
+            return ""
+        pictures = [
+            thumbnails.button(
+                self._picture(given.contexts[number], recording.imported_promp, weights[None]),
+                f"{i + 1}", f"look {i}", thumbnails.corner("+", GREEN, f"keep {i}", "keep it as one of your own"),
+            )
+            for i, (number, weights) in enumerate(zip(given.context_of, given.weights, strict=True))
+        ]  # fmt: skip
+        return thumbnails.row("Imported: click to look at one, + keeps it here", pictures)
+
+    def _picture(self, context: np.ndarray, promp: ProMP, rows: np.ndarray) -> str:
+        """Movement primitives with weights [n, D] in a context."""
+        stage = self._shared.stage
+        paths = [self._path(promp, weights) for weights in rows]
+        return thumbnails.picture(stage.view, stage.layout.marks(context), paths)
+
+    def _path(self, promp: ProMP, weights: np.ndarray) -> np.ndarray:
         """Path [T, 3] of a demonstration."""
-        library = self._session.recording.library
-        assert library.current is not None
-        weights = library.current.weights[number]
         key = weights.tobytes()
         if key not in self._paths:
-            self._paths[key] = self._shared.trace(library.settled.promp, weights).points
+            self._paths[key] = self._shared.trace(promp, weights).points
         return self._paths[key]

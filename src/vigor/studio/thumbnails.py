@@ -9,6 +9,8 @@ from vigor.tasks.stage import Mark, View
 
 SIZE = (70, 52)
 """Width and height, in pixels."""
+ZOOM = 1.3
+"""How much larger things are than the scene shows them, in parts of the picture."""
 POINTS = 40
 """Points of a path."""
 SHOWN = 60
@@ -28,7 +30,7 @@ def flat(view: View, places: np.ndarray) -> np.ndarray:
 def scale(view: View) -> float:
     """Pixels of a metre."""
     away = np.linalg.norm(np.subtract(view.camera, view.look_at))
-    return SIZE[1] / 2 / float(away * np.tan(view.field / 2))
+    return ZOOM * SIZE[1] / 2 / float(away * np.tan(view.field / 2))
 
 
 def picture(view: View, marks: Sequence[Mark], paths: Sequence[np.ndarray]) -> str:
@@ -45,13 +47,17 @@ def picture(view: View, marks: Sequence[Mark], paths: Sequence[np.ndarray]) -> s
     return f'<svg width="{SIZE[0]}" height="{SIZE[1]}" style="display:block">{"".join(parts)}</svg>'
 
 
-def button(svg: str, label: str, click: str, delete: str = "", current: bool = False) -> str:
-    """A small picture with a label, to be clicked; delete: what a cross on it says."""
+def button(svg: str, label: str, click: str, extra: str = "", current: bool = False) -> str:
+    """A small picture with a label, to be clicked; extra: HTML in its corner."""
     border = "2px solid #228be6" if current else f"1px solid {BORDER}"
-    cross = f'<span data-click="{delete}" title="delete" style="padding:0 .2em;color:#d64541">&#10005;</span>'
     head = f'<div style="display:flex;justify-content:space-between;padding:0 .2em"><span>{label}</span>'
     style = f"border:{border};border-radius:.25em;cursor:pointer;overflow:hidden"
-    return f'<div data-click="{click}" style="{style}">{head}{cross if delete else ""}</div>{svg}</div>'
+    return f'<div data-click="{click}" style="{style}">{head}{extra}</div>{svg}</div>'
+
+
+def corner(sign: str, colour: str, click: str, title: str) -> str:
+    """A sign in the corner of a picture, with what a click on it says."""
+    return f'<span data-click="{click}" title="{title}" style="padding:0 .2em;color:{colour}">{sign}</span>'
 
 
 def row(title: str, buttons: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from vigor.basics.colours import PALETTE
 from vigor.studio.shared import Trace
+from vigor.tasks.stage import Body
 
 GREY = (125, 125, 125)
 DOT = 5
@@ -26,10 +27,22 @@ def colour_of(trace: Trace) -> str:
     return PALETTE[(trace.colour or 0) % len(PALETTE)]
 
 
+def outline(body: Body) -> np.ndarray:
+    """Edges [4, 2, 3] of the rectangle around a body, seen from above, at its upper end."""
+    low = np.min([np.subtract(part.centre, np.array(part.size) / 2) for part in body.blocks], axis=0)
+    high = np.max([np.add(part.centre, np.array(part.size) / 2) for part in body.blocks], axis=0)
+    corners = np.array([(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])])
+    x, y, angle = body.pose
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    placed = np.column_stack([corners @ turn.T + (x, y), np.full(4, high[2])])
+    return np.stack([placed, np.roll(placed, -1, axis=0)], axis=1)
+
+
 def segments(trace: Trace) -> np.ndarray:
-    """Pieces [n, 2, 3] of a path; with gaps where it fails."""
-    pieces = np.stack([trace.points[:-1], trace.points[1:]], axis=1).astype(np.float32)
-    return pieces if trace.holds else pieces[np.arange(len(pieces)) // DOT % 2 == 0]
+    """Pieces [n, 2, 3] of a path, with gaps where it fails, and around bodies where it leaves them."""
+    pieces = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
+    kept = pieces if trace.holds else pieces[np.arange(len(pieces)) // DOT % 2 == 0]
+    return np.concatenate([kept, *map(outline, trace.end)]).astype(np.float32)
 
 
 class Traces:

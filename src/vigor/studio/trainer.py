@@ -19,7 +19,7 @@ from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset, splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.evaluation.evaluation import mixture_of
-from vigor.runs import run
+from vigor.runs import checkpoints, run
 from vigor.runs.presets import preset
 from vigor.runs.training import EVERY
 from vigor.tasks.task import Task
@@ -49,6 +49,10 @@ class Progress:
     """Reason why it ended early, if nobody stopped it."""
     seconds: int = 0
     """Whole seconds since it was started, as long as nothing else tells that it goes on."""
+    prepared: bool = True
+    """Its demonstrations have been prepared: it compiles, or learns."""
+    usual: int | None = None
+    """Whole seconds that the run before it took for its first evaluation; None if there was none."""
 
     @property
     def iteration(self) -> int:
@@ -66,13 +70,34 @@ class Progress:
 
     @property
     def words(self) -> str:
-        """State and iteration in words."""
-        if self.running:
-            first = f"compiling, and the first {EVERY} iterations: {self.seconds} s so far"
-            state = "stopping" if self.stopping else "learning" if self.metrics else first
-        else:
-            state = "finished" if self.finished else self.problem or "stopped"
-        return f"{state}, iteration {self.iteration} of {self.iterations}" if self.metrics else state
+        """State, iteration, and the time that it took and will take, in words."""
+        if self.running and not self.metrics:
+            if self.stopping:
+                return "stopping"
+            expected = "usually a minute or two" if self.usual is None else f"{duration(self.usual)} the last time"
+            state = f"compiling, and the first {EVERY} iterations" if self.prepared else "preparing demonstrations"
+            return f"{state}: {duration(self.seconds)} so far, {expected}"
+        running = "stopping" if self.stopping else "learning"
+        state = running if self.running else "finished" if self.finished else self.problem or "stopped"
+        if not self.metrics:
+            return state
+        spent, left = self.metrics[-1].get("seconds"), self._left()
+        times = [] if spent is None else [duration(spent)]
+        times += [f"about {duration(left)} to go"] if self.running and not self.stopping and left is not None else []
+        return ", ".join([state, f"iteration {self.iteration} of {self.iterations}", *times])
+
+    def _left(self) -> float | None:
+        """Seconds that are left, by the speed since the first evaluation; None as long as that is not known."""
+        if len(self.metrics) < 2 or "seconds" not in self.metrics[0]:
+            return None
+        first, last = self.metrics[0], self.metrics[-1]
+        each = (last["seconds"] - first["seconds"]) / max(1, last["iteration"] - first["iteration"])
+        return float(each * (self.iterations - self.iteration))
+
+
+def duration(seconds: float) -> str:
+    """A duration in words: seconds below two minutes."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 class Trainer:
@@ -210,7 +235,19 @@ class Trainer:
             with suppress(OSError):  # Written when the process was started.
                 seconds = max(0, int(time.time() - self._pid.stat().st_mtime))
         stopping = running and self._stopping
-        return Progress(self._run, running, stopping, finished, iterations, metrics, problem, seconds)
+        prepared = (self._run / checkpoints.STARTS).exists()
+        usual = None if metrics else self._usual()
+        return Progress(
+            self._run, running, stopping, finished, iterations, metrics, problem, seconds, prepared, usual
+        )  # fmt: skip
+
+    def _usual(self) -> int | None:
+        """Seconds that the last run before this one took for its first evaluation."""
+        for number in range(self._number - 1, 0, -1):
+            first = _row(next(iter(_read(self._folder / str(number) / run.METRICS).splitlines()), ""))
+            if first is not None and isinstance(first.get("seconds"), int | float):
+                return round(first["seconds"])
+        return None
 
     def _problem(self) -> str | None:
         code = None if self._process is None else self._process.poll()

@@ -1,4 +1,4 @@
-"""What is done again and again with widgets of viser."""
+"""Helpers for widgets of viser."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +8,11 @@ from vigor.studio import messages
 
 PALE = (233, 236, 239)
 """Colour of a button that is not the next to press."""
+
+
+def theme(gui: Any, dark: bool = False) -> None:
+    """Give all pages their look."""
+    gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False, dark_mode=dark)
 
 
 def show(widget: Any, **values: Any) -> None:

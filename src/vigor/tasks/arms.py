@@ -8,7 +8,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.motion.description import Solid, meshes
 from vigor.motion.inverse_kinematics import ARM, damped_least_squares
@@ -103,7 +103,8 @@ def _solid(capsule: Capsule) -> Solid:
     matrix = np.eye(4)
     matrix[:3, 3] = (start + end) / 2
     if length:
-        matrix[:3, :3] = Rotation.align_vectors([(end - start) / length], [(0.0, 0.0, 1.0)])[0].as_matrix()
+        turn, _ = scipy.spatial.transform.Rotation.align_vectors([(end - start) / length], [(0.0, 0.0, 1.0)])
+        matrix[:3, :3] = turn.as_matrix()
     return Solid("capsule", Frame.of(matrix), (capsule.radius, length))
 
 
@@ -239,7 +240,9 @@ def stage_of(task: Task) -> DraggedArm:
     layout = Regions(task)
     points = np.asarray(task.kinematics(jnp.asarray(home(task), jnp.float32)))
     view = view_of(in_space(points), places(layout), points.shape[-1] == 2)
-    return DraggedArm(task, view, layout, *moved(task))
+    robot = task.arm.robot
+    skin = None if robot is None else skin_of(robot, task.arm.joints, capsules(robot))
+    return DraggedArm(task, view, layout, *moved(task), skin=skin)
 
 
 def home(task: Task) -> np.ndarray:

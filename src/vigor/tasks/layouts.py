@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from vigor.motion.trajectories import resample
-from vigor.tasks.stage import Mark, Missing, Picture
+from vigor.tasks.stage import Body, Mark, Missing, Picture
 from vigor.tasks.task import Task
 
 STEP = 1e-3
@@ -94,6 +94,17 @@ def effector(seen: Sequence[Picture]) -> np.ndarray:
     return np.array([picture.points[-1] for picture in seen])
 
 
+def length(metres: float) -> str:
+    """A length in words: centimetres below a metre."""
+    return f"{metres:.1f} m" if abs(metres) >= 1 else f"{100 * metres:.{0 if abs(metres) >= 0.1 else 1}f} cm"
+
+
+def off(body: Body, goal: Mark) -> str:
+    """How far a body is from its goal, in words."""
+    degrees = abs(np.rad2deg((body.pose[2] - goal.angle + np.pi) % (2 * np.pi) - np.pi))
+    return f"{length(float(np.linalg.norm(body.pose[:2] - goal.position[:2])))} and {degrees:.0f} degrees off the goal"
+
+
 def _closest(path: np.ndarray, mark: Mark) -> tuple[float, int]:
     """Least distance of a path [n, 3] from a mark's boundary, negative inside, and where."""
     away = np.linalg.norm(path - mark.position, axis=1)
@@ -102,11 +113,11 @@ def _closest(path: np.ndarray, mark: Mark) -> tuple[float, int]:
 
 
 def _miss(aim: Aim, path: np.ndarray, mark: Mark) -> Missing | None:
-    """How a path [n, 3] misses a mark; None if it does not."""
+    """Way in which a path [n, 3] misses a mark; None if it does not."""
     away, step = _closest(path if aim.when == "pass" else path[-1:], mark)
     place = path[step] if aim.when == "pass" else path[-1]
     said = f"target {aim.mark + 1}"
-    return None if away <= 0 else Missing(f"{away:.2f} m from {said}", np.array([place, mark.position]))
+    return None if away <= 0 else Missing(f"{length(away)} from {said}", np.array([place, mark.position]))
 
 
 def _instruction(task: Task) -> str:

@@ -159,7 +159,7 @@ class Stage(Protocol):
 
     @property
     def placing(self) -> Sequence[int]:
-        """Those grips that set the robot down where a movement starts, before there is one."""
+        """Grips that set the robot down where a movement starts, before there is one."""
 
     @property
     def busy(self) -> bool:

@@ -145,6 +145,9 @@ class Transfer:
     images: Sequence[Callable[[Array, Array], tuple[Array, Array]]] = ()
     """Mirror images of a movement: each from weights [D] and their context [C] to other weights and a context that they
     solve as well. Every method learns from the images of demonstrations beside them."""
+    as_near: Callable[[Array, Array], Array] = lambda context, other: context
+    """The same context in those of its numbers that are nearest to another's, as_near(context [C], other [C]): an angle
+    with other full turns, a quaternion or its negative."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -274,6 +277,12 @@ class Task:
         rows = np.arange(count) % max(1, len(joints))
         judged = self._distances(*(jnp.asarray(np.asarray(part)[rows]) for part in (joints, contexts)))
         return np.asarray(judged)[: len(joints)]
+
+    def contexts_near(self, contexts: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """Contexts [n, C] in those of their numbers that are nearest to another's [C]."""
+        with jax.enable_x64(True):
+            as_near = jax.vmap(self.transfer.as_near, (0, None))
+            return np.asarray(as_near(jnp.asarray(contexts, float), jnp.asarray(other, float)))
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
         return distances <= self.judge.success_distance

@@ -6,10 +6,9 @@ its content has been confirmed on this machine before, and otherwise a sentence 
 """
 
 import hashlib
-import os
 from pathlib import Path
 
-from vigor.basics import files
+from vigor.basics import files, folders
 
 LARGEST = 2**26
 """Most bytes of a file that is looked at."""
@@ -42,7 +41,4 @@ def is_confirmed(content: str) -> bool:
 
 
 def _folder() -> Path:
-    given = Path(os.environ.get("XDG_STATE_HOME", ""))
-    # A relative path does not count: what lies in the working folder may be anybody's.
-    home = given if given.is_absolute() else Path.home() / ".local" / "state"
-    return home / "vigor" / "confirmed"
+    return folders.of_user("XDG_STATE_HOME", ".local/state") / "vigor" / "confirmed"

@@ -188,6 +188,19 @@ def test_a_small_file_that_unpacks_to_much_is_refused_before_it_is_read(tmp_path
         format.read(tmp_path / "set", Reading())
 
 
+def test_a_long_word_is_refused_before_it_is_read(tmp_path: Path, monkeypatch):
+    """It counts as one number, and takes as much memory as many."""
+    lerobot(tmp_path / "set")
+    monkeypatch.setattr(files, "UNPACKED", 10**6)
+    file = tmp_path / "set" / "data" / "chunk-000" / "file-000.parquet"
+    table = pq.read_table(file).slice(0, 1)
+    at = table.column_names.index("timestamp")
+    pq.write_table(table.set_column(at, "timestamp", pa.array(["0" * 10**7])), file, compression="zstd")
+    assert file.stat().st_size < 10**5
+    with pytest.raises(UserError, match="MiB; at most 1 MiB can be read"):
+        format.read(tmp_path / "set", Reading())
+
+
 def test_pictures_are_not_read(tmp_path: Path, monkeypatch):
     lerobot(tmp_path / "set")
     for file in (tmp_path / "set" / "data").glob("*/*.parquet"):

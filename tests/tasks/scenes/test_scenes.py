@@ -12,6 +12,8 @@ from helpers import quick
 from vigor.basics.errors import UserError
 from vigor.demonstrations import importers
 from vigor.demonstrations.preprocessing import settled
+from vigor.learning import starts
+from vigor.planning import ranking
 from vigor.tasks import load_task
 from vigor.tasks.scenes import building, deciding, files
 from vigor.tasks.scenes.scene import Decided
@@ -143,7 +145,7 @@ LIMIT = '<limit lower="-3" upper="3" velocity="2"/>'
     ("change", "said"),
     [
         (('<link name="upper"/>', MESH), "no capsule of upper: the mesh package://gone/u.stl is not there; put it"),
-        ((LIMIT, ""), "gives pan no velocity limit; give a largest velocity"),
+        ((LIMIT, ""), "gives pan no velocity limit; say how fast such joints are, such as velocity = 2"),
         (('<child link="hand"/>', '<child link="upper"/>'), "has a loop: several joints lead to upper"),
         (('name="pan" type="revolute"', 'name="pan" type="planar"'), "name a base beyond it, such as upper"),
         (("</robot>", ""), "not a readable XML file"),
@@ -190,3 +192,17 @@ def test_contexts_are_drawn_within_headings_and_orientations(place):
     angles = 2 * np.arctan2(drawn[:, 9], drawn[:, 10])
     np.testing.assert_allclose(np.linalg.norm(drawn[:, 7:], axis=1), 1.0)
     assert np.all(np.mod(angles + 0.01, 2 * np.pi) < np.pi / 2 + 0.02)
+
+
+def test_the_same_context_in_other_numbers_is_as_near(place):
+    """Headings on both sides of half a turn are near, and a quaternion is its negative."""
+    text = '[objects.cup]\npose = "position and heading"'
+    more = text + '\n[objects.shelf]\npose = "pose"'
+    task = building.load(scenery.write(place.parent / "near", scenery.SCENE.replace(text, more)))
+    upright = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    contexts = np.array([[0, 0, 0, 3.1, *upright], [0, 0, 0, 2.9, *upright], [0, 0, 0, 0.5, *upright]], np.float32)
+    asked = np.array([0, 0, 0, 3.15 - 4 * np.pi, *-np.array(upright)], np.float32)
+    assert starts.apart(task, jnp.asarray(contexts), jnp.asarray(asked)).argmin() == 0
+    outside, warnings = ranking.beyond(task, contexts.astype(float), asked[None].astype(float))
+    assert outside < 0.1
+    assert warnings == [None]

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError, near_misses
 
@@ -80,12 +80,12 @@ class Frames:
 
 def compose(outer: Pose, inner: Pose) -> Pose:
     """A pose as seen from where another is seen from; inner: as seen from that other."""
-    turn = Rotation.from_quat(outer[3:])
-    together = turn * Rotation.from_quat(inner[3:])
+    turn = scipy.spatial.transform.Rotation.from_quat(outer[3:])
+    together = turn * scipy.spatial.transform.Rotation.from_quat(inner[3:])
     return np.append(outer[:3] + turn.apply(inner[:3]), together.as_quat(canonical=True))
 
 
 def _inverse(pose: Pose) -> Pose:
     """The other frame as seen from this one."""
-    back = Rotation.from_quat(pose[3:]).inv()
+    back = scipy.spatial.transform.Rotation.from_quat(pose[3:]).inv()
     return np.append(-back.apply(pose[:3]), back.as_quat())

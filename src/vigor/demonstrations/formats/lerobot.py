@@ -111,8 +111,11 @@ def _table(path: Path, keys: list[str]) -> dict[str, np.ndarray]:
                 lacking = [name for name in names if name not in opened.schema_arrow.names]
                 if lacking:
                     raise UserError(f"{file} lacks {lacking[0]}, which the format or meta/info.json promises")
-                total += _count(opened.metadata, set(names))
+                columns = _columns(opened.metadata, set(names))
+                total += sum(column.num_values for column in columns)
                 check_count(path, total)
+                # A single word can be as long as all numbers together.
+                files.check_size(file, sum(column.total_uncompressed_size for column in columns), files.UNPACKED)
                 table = opened.read(columns=names)
             parts.append({name: _numbers(table.column(name), name in keys) for name in names})
             if any(parts[-1][name].dtype.kind not in "iu" for name in ("episode_index", "frame_index")):
@@ -126,14 +129,14 @@ def _table(path: Path, keys: list[str]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
-def _count(metadata: Any, names: set[str]) -> int:
-    """Numbers in a file's columns, by its own account."""
-    return sum(
-        column.num_values
+def _columns(metadata: Any, names: set[str]) -> list[Any]:
+    """Parts of a file that are of columns with these names, by its own account."""
+    return [
+        column
         for group in range(metadata.num_row_groups)
         for column in map(metadata.row_group(group).column, range(metadata.num_columns))
         if any(column.path_in_schema == name or column.path_in_schema.startswith(f"{name}.") for name in names)
-    )
+    ]
 
 
 def _numbers(column: Any, vector: bool) -> np.ndarray:

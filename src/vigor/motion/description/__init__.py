@@ -87,6 +87,8 @@ class Description:
     name: str
     links: tuple[DescribedLink, ...]
     joints: tuple[DescribedJoint, ...]
+    ties: tuple[tuple[str, str], ...] = ()
+    """Pairs of links that are held together beside the tree: where they close a loop, one of its joints follows."""
 
     def __post_init__(self) -> None:
         if not self.links:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError, near_misses
 from vigor.motion.description import DescribedJoint, Description
@@ -68,15 +68,24 @@ def _moving(description: Description, base: str, tool: str) -> list[DescribedJoi
         raise UserError(f"{path}: no way leads from {base} outwards to {tool}; name a base that {tool} hangs on")
     way = way[parents.index(base) :] if base != tool else []
     for joint in way:
-        if joint.kind in ("floating", "planar", "ball"):
-            raise UserError(
-                f"{path}: {joint.name} between {base} and {tool} is {joint.kind}, which no single number moves; name a "
-                f"base beyond it, such as {joint.child}"
-            )
+        _check_moves(description, joint, f"between {base} and {tool}")
     moving = [joint for joint in way if joint.moves]
     if not moving:
         raise UserError(f"{path}: no joint moves between {base} and {tool}")
+    for one, two in description.ties:
+        around = set(description.way_to(one)) ^ set(description.way_to(two))
+        if (bound := next((joint for joint in moving if joint in around), None)) is not None:
+            raise UserError(f"{path} has a loop: {bound.name} is bound by what holds {one} to {two}; cut it open there")
     return moving
+
+
+def _check_moves(description: Description, joint: DescribedJoint, where: str) -> None:
+    """Refuse a joint that is not moved by one number."""
+    if joint.kind in ("floating", "planar", "ball"):
+        raise UserError(
+            f"{description.path}: {joint.name} {where} is {joint.kind}, which no single number moves; name a base "
+            f"beyond it, such as {joint.child}"
+        )
 
 
 def _link(description: Description, name: str) -> str:
@@ -105,6 +114,9 @@ def _end(description: Description, base: str) -> str:
             beyond = description.way_to(link.name)[way.index(base) :]
             if any(joint.moves for joint in beyond):
                 ends.append(link.name)
+    if not ends:
+        for joint in description.joints:
+            _check_moves(description, joint, f"beyond {base}")
     if len(ends) != 1:
         listed = f"it has several ends: {_listed(ends)}" if ends else f"no joint moves anything beyond {base}"
         raise UserError(f"{description.path}: name the tool's link; {listed}")
@@ -146,7 +158,7 @@ def _stay(joint: DescribedJoint) -> np.ndarray:
     if joint.kind == "prismatic":
         moved[:3, 3] = way
     else:
-        moved[:3, :3] = Rotation.from_rotvec(way).as_matrix()
+        moved[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(way).as_matrix()
     return moved
 
 

@@ -2,6 +2,7 @@
 
 import math
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ def read(path: Path, root: ElementTree.Element) -> Description:
     _check_includes(path, root, {path})
     try:
         spec = mujoco.MjSpec.from_file(str(path))
+        ties = _ties(mujoco, spec)
         meshes = _without_files(mujoco, spec)
         model = spec.compile()
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise UserError(f"{path} is not a readable MJCF file: {' '.join(str(error).split())[:200]}") from None
-    return _described(mujoco, path, model, meshes)
+    return replace(_described(mujoco, path, model, meshes), ties=ties)
 
 
 def _check_includes(path: Path, root: ElementTree.Element, seen: set[Path]) -> None:
@@ -52,6 +54,12 @@ def _check_numbers(path: Path, root: ElementTree.Element) -> None:
         for name, value in element.attrib.items():
             if name != "name" and {word.lower().lstrip("+-") for word in value.split()} & {"nan", "inf", "infinity"}:
                 raise UserError(f"{path}: {name} of {element.tag} is {value[:40]!r}, which is no finite number")
+
+
+def _ties(mujoco: Any, spec: Any) -> tuple[tuple[str, str], ...]:
+    """Links that an equality holds together; those of nothing else are of the world."""
+    kinds = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD)
+    return tuple((item.name1, item.name2 or "world") for item in spec.equalities if item.active and item.type in kinds)
 
 
 def _without_files(mujoco: Any, spec: Any) -> dict[str, tuple[str, Vector]]:

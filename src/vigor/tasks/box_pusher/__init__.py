@@ -134,6 +134,6 @@ TASK = Task(
     display=Display(unit="m", outlines=outlines, pictures=outcomes, captions=CAPTIONS, film=film, stage=load_stage),
     # Of the arm only the rod reaches down to the table.
     arm=Arm(robot=replace(PANDA, thickness=geometry.ROD), joints=joint_angles),
-    transfer=Transfer(transfer.carry, transfer.away, transfer.IMAGES),
+    transfer=Transfer(transfer.carry, transfer.away, images=transfer.IMAGES),
     settings=SETTINGS,
 )

@@ -9,6 +9,7 @@ from vigor.basics.engine import mujoco
 from vigor.motion import panda
 from vigor.motion.trajectories import resample
 from vigor.tasks.box_pusher import control, geometry, scene, simulation
+from vigor.tasks.layouts import off
 from vigor.tasks.stage import Block, Body, Layout, Mark, Missing, Picture, Surface, View, on_plane
 from vigor.tasks.task import Task
 
@@ -79,11 +80,7 @@ class Goal:
         away = float(geometry.corner_distance(box, goal))
         if away <= self._task.judge.success_distance:
             return None
-        degrees = abs(np.rad2deg((box[2] - goal[2] + np.pi) % (2 * np.pi) - np.pi))
-        far = 100 * float(np.linalg.norm(box[:2] - goal[:2]))
-        return Missing(
-            f"{far:.1f} cm and {degrees:.0f} degrees off the goal", np.array([(*box[:2], 0), (*goal[:2], 0)])
-        )
+        return Missing(off(seen[-1].bodies[0], self.marks(context)[0]), np.array([(*box[:2], 0), (*goal[:2], 0)]))
 
 
 class Pusher:

@@ -12,7 +12,7 @@ import numpy as np
 from vigor.basics.errors import UserError
 from vigor.tasks import trust
 from vigor.tasks.scenes import deciding, files, relations, transfer
-from vigor.tasks.scenes.scene import Scene, SceneObject
+from vigor.tasks.scenes.scene import Scene, SceneObject, as_near
 from vigor.tasks.stage import Stage
 from vigor.tasks.task import Arm, Display, Judge, Region, Task, Transfer
 
@@ -20,9 +20,9 @@ Array = jax.Array
 SIZE = 0.02
 """Radius in metres of the ball that stands for an object in pictures, unless success names another."""
 
-SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 20, "room": 0.2}}
+SETTINGS = {("default", "vigor"): {"components": 10, "iterations": 10, "room": 0.05}}
 """Settings by preset and method: mixtures begin at demonstrations that are carried into their context, those of the
-nearest contexts, so that few of these, little room and few updates are enough."""
+nearest contexts, so that few of these, very little room and few updates are enough."""
 
 
 def load(path: Path) -> Task:
@@ -74,7 +74,7 @@ def task(scene: Scene, origin: str) -> Task:
             film=partial(_film, scene, origin),
             stage=partial(_stage, scene),
         ),
-        transfer=Transfer(carry=partial(transfer.carry, scene, promp)),
+        transfer=Transfer(partial(transfer.carry, scene, promp), as_near=partial(as_near, scene)),
         settings=SETTINGS,
         settle=partial(_settled, scene, origin) if decided is None else None,
         data="" if decided is None else json.dumps(files.as_json(scene), indent=2, allow_nan=False) + "\n",

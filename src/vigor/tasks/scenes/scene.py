@@ -124,6 +124,19 @@ class Place(NamedTuple):
     """The columns are the object's axes."""
 
 
+def as_near(scene: Scene, context: Float[Array, " coordinate"], other: Float[Array, " coordinate"]) -> Array:
+    """The same context [C] in numbers near another's: headings by other full turns, quaternions or their negatives."""
+    for item in scene.objects:
+        part = scene.part(item.name)
+        if item.pose == "position and heading":
+            turn = context[part.stop - 1] - other[part.stop - 1]
+            context = context.at[part.stop - 1].add(-2 * jnp.pi * jnp.round(turn / (2 * jnp.pi)))
+        elif item.pose == "pose":
+            own = slice(part.start + 3, part.stop)
+            context = context.at[own].multiply(jnp.where(jnp.dot(context[own], other[own]) < 0, -1, 1))
+    return context
+
+
 def place(scene: Scene, item: SceneObject, context: Float[Array, " coordinate"]) -> Place:
     """Frame of an object in a context; upright and not turned where no more is known."""
     own = context[scene.part(item.name)]

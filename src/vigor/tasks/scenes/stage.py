@@ -15,7 +15,7 @@ from vigor.motion.description import meshes
 from vigor.motion.description.reading import read
 from vigor.motion.inverse_kinematics import ARM, damped_least_squares
 from vigor.tasks import arms
-from vigor.tasks.layouts import effector
+from vigor.tasks.layouts import effector, length
 from vigor.tasks.scenes import deciding, files
 from vigor.tasks.scenes.scene import Criterion, Scene, SceneObject, place
 from vigor.tasks.stage import Mark, Missing, Picture, Surface
@@ -91,7 +91,7 @@ class Objects:
         return next((part for part in missed if part is not None), None)
 
     def _miss(self, wanted: Criterion, context: np.ndarray, seen: Sequence[Picture]) -> Missing | None:
-        """How a movement misses a condition; None if it does not."""
+        """Way in which a movement misses a condition; None if it does not."""
         item = next(item for item in self._scene.objects if item.name == wanted.object)
         mark, path = self._mark(item, context), effector(seen)
         away = np.linalg.norm(path - mark.position, axis=1)
@@ -101,7 +101,7 @@ class Objects:
         step = int(np.argmin(beyond + np.deg2rad(tilted))) if wanted.when == "pass" else len(path) - 1
         if beyond[step] + tilted[step] == 0:
             return None
-        far = f"{100 * beyond[step]:.1f} cm" if beyond[step] else ""
+        far = length(beyond[step]) if beyond[step] else ""
         turned = f"{tilted[step]:.0f} degrees" if tilted[step] else ""
         said = " and ".join(part for part in (far, turned) if part)
         return Missing(f"{said} from {item.name}", np.array([path[step], mark.position]))

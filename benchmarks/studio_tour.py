@@ -1,0 +1,226 @@
+"""Every sentence of the studio as a picture: each task from an empty folder to an exported plan, by mouse.
+
+Run it with:  python benchmarks/studio_tour.py docs/pictures/studio [--tasks planar-reacher ...] [--iterations 60]
+
+A picture is taken when the page says the sentence that belongs to what has just been done; if it says another one, the
+tour fails. Sentences, buttons and pictures are listed in `tour.json` beside the pictures, by task, with the load of the
+machine.
+"""
+
+import argparse
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Page
+
+from studio_page import Hand, chromium, opened, studio
+from vigor.tasks import load_task
+from vigor.tasks.stage import Stage, load_stage
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZE, SHOWN = (1024, 640), (720, 450)
+COLOURS = 64
+SLOW = 900.0
+"""Seconds that a run or a first plan may take."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A task of the tour."""
+
+    task: str
+    movements: Callable[[Hand, Stage], list[np.ndarray]]
+    """Places that the robot is dragged along to solve the context on the screen."""
+    own: bool = True
+    """Learn from the task's own demonstrations; else from five that are recorded."""
+
+
+class Tour:
+    """A page that is used and looked at."""
+
+    def __init__(self, page: Page, robot: Stage, folder: Path, name: str) -> None:
+        self.page, self.robot, self.hand = page, robot, Hand(page, robot.view)
+        self._folder, self._name = folder, name
+        self.seen: list[dict[str, str]] = []
+
+    def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0) -> None:
+        """Wait for a sentence and the button that belongs to it, and keep a picture."""
+        self.hand.says(sentence, seconds)
+        pressed = self.page.get_by_role("button", name=button, exact=True).first
+        pressed.wait_for(timeout=1000 * seconds)
+        self.page.wait_for_timeout(1500)  # Until it is drawn.
+        name = f"{self._name}_{picture}.png"
+        shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
+        small = shot.resize(SHOWN, Image.Resampling.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
+        small.save(self._folder / name, optimize=True)
+        ready = "" if pressed.is_enabled() else " (not yet)"
+        self.seen.append({"picture": name, "sentence": sentence, "button": button + ready})
+        print(f"{name}: {sentence} [{button}{ready}]", flush=True)
+
+    @property
+    def tip(self) -> np.ndarray:
+        """Place of the ball where movements begin."""
+        return self.robot.picture().points[self.robot.grips[-1]]
+
+    def marks(self) -> list[np.ndarray]:
+        return [mark.position for mark in self.robot.layout.marks(self.hand.context())]
+
+    def record(self, places: list[np.ndarray]) -> None:
+        """Drag along places, and save."""
+        self.hand.drag([self.tip, *places], 1.2, 1.0)
+        self.hand.says("Solved. Save it")
+        self.hand.press("Save")
+        self.hand.says("Saved: ")
+
+
+def through_targets(hand: Hand, robot: Stage) -> list[np.ndarray]:
+    """Through both targets; in the plane around the base."""
+    first, last = (mark.position for mark in robot.layout.marks(hand.context()))
+    return [first, np.array([2.0, 0.0, 0.0]), last] if robot.view.from_above else [first, last]
+
+
+def around_obstacle(hand: Hand, robot: Stage) -> list[np.ndarray]:
+    """Through the gate, above the obstacle, to the goal."""
+    gate, obstacle, goal = (mark.position for mark in robot.layout.marks(hand.context()))
+    above, along = np.array([0.0, 0.32, 0.0]), np.array([0.15, 0.0, 0.0])
+    return [gate, obstacle + above - along, obstacle + above + along, goal]
+
+
+def straight(hand: Hand, robot: Stage) -> list[np.ndarray]:
+    """Straight ahead, which pushes the box onto a goal in front of it."""
+    return [robot.picture().points[robot.grips[-1]] + np.array([0.11, 0.0, 0.0])]
+
+
+VISITS = (
+    Visit("planar-reacher", through_targets, own=False),
+    Visit("panda-reacher", through_targets),
+    Visit("box-pusher", straight),
+    Visit("examples/01_own_task.py:TASK", around_obstacle),
+    Visit("examples/08_two_targets.toml", through_targets, own=False),
+)
+
+
+def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]:
+    """From an empty folder to an exported plan."""
+    path, _, inside = found.task.partition(":")
+    task = found.task if "." not in found.task else f"{ROOT / path}{':' if inside else ''}{inside}"
+    robot = load_stage(load_task(task))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        studio(task, Path(folder)) as (url, _),
+        chromium(seldom=True) as browser,
+        opened(browser, url, SIZE) as page,
+    ):
+        page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
+        tour = Tour(page, robot, pictures, robot.task.name.replace(" ", "_"))
+        _show(tour, found)
+        _learn(tour, found, iterations)
+        _plan(tour)
+        return tour.seen
+
+
+def _show(tour: Tour, found: Visit) -> None:
+    hand, page, instruction = tour.hand, tour.page, tour.robot.layout.instruction
+    tour.see("start", instruction, "Save")
+    if found.movements is straight:
+        _put_goal_ahead(tour)
+    places = found.movements(hand, tour.robot)
+    page.mouse.move(*hand.pixel(tour.tip))
+    page.wait_for_timeout(500)
+    page.mouse.down()
+    for begin, end in pairwise([tour.tip, places[0]]):
+        for share in np.linspace(0.0, 1.0, 20):
+            page.mouse.move(*hand.pixel(begin + share * (end - begin)))
+            page.wait_for_timeout(50)
+    if found.movements is not straight:
+        tour.see("held", f"{instruction} Then let go.", "Save")
+        page.mouse.up()
+        tour.see("not_yet", "Not there yet: grab the robot once more to go on, or start again.", "Again")
+        hand.press("Again")
+        hand.says(instruction)
+        hand.drag([tour.tip, *places], 1.2, 1.0)
+    else:
+        page.wait_for_timeout(2000)
+        page.mouse.up()
+    tour.see("solved", "Solved. Save it, or press Again to start anew.", "Save")
+    hand.press("Save")
+    another = "Show another way to do it here, or press New context and show it there."
+    tour.see("saved", another, "New context")
+    for _ in range(0 if found.own else 4):
+        hand.press("New context")
+        hand.says(instruction)
+        tour.record(found.movements(hand, tour.robot))
+    if not found.own:
+        tour.see("enough", "That is enough to learn from. More can be shown, too.", "Learn")
+
+
+def _put_goal_ahead(tour: Tour) -> None:
+    """Drag the goal and its knob to where the box comes to when it is pushed straight ahead."""
+    for number in (0, 1):
+        wanted = tour.robot.layout.marks(np.array([0.07, 0.0, 0.0]))[number].position
+        edge = np.array([0.09, -0.02, 0.0]) if number == 0 else np.zeros(3)  # Clear of the box.
+        tour.hand.drag([tour.marks()[number] + edge, wanted + edge], 1.0)
+
+
+def _learn(tour: Tour, found: Visit, iterations: int) -> None:
+    hand, page = tour.hand, tour.page
+    hand.tab("Learn")
+    if found.own:
+        page.get_by_role("combobox", name="From").click()
+        page.get_by_role("option", name="the task's own").click()
+    page.get_by_role("textbox").last.fill(str(iterations))
+    page.keyboard.press("Enter")
+    hand.press("Learn")
+    tour.see("learning", "It is learning. More can be shown meanwhile, for the next run.", "Stop")
+    hand.says("learning, iteration", SLOW)
+    tour.see("course", "It is learning. More can be shown meanwhile, for the next run.", "Stop")
+    hand.says("finished, iteration", SLOW)
+
+
+def _plan(tour: Tour) -> None:
+    hand, drag = tour.hand, "Drag a target, or add an obstacle: it plans anew. Click a way to play it."
+    hand.tab("Plan")
+    hand.says("planned in", SLOW)
+    if not tour.page.get_by_text(drag).is_visible():
+        tour.see("no_way", "No way solves this: drag a target, or show it here and learn again.", "New context")
+        return
+    tour.see("plans", drag, "Export plan")
+    hand.press("Ball")
+    hand.says("obstacle 1", SLOW)
+    tour.see("obstacle", drag if tour.page.get_by_text(drag).is_visible() else "No way solves this", "Remove")
+    hand.press("Remove")
+    hand.says(drag, SLOW)
+    hand.card("play", 0)
+    hand.says("played to its end", 300.0)
+    tour.see("played", drag, "Export plan")
+    hand.press("Close")
+    hand.press("Export plan")
+    tour.see("exported", "The plan is written. Drag a target for another, or press New context.", "New context")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="of the pictures")
+    parser.add_argument("--tasks", nargs="+", default=[part.task for part in VISITS], help="to visit")
+    parser.add_argument("--iterations", type=int, default=60, help="of each run")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    listing = given.folder / "tour.json"
+    seen = json.loads(listing.read_text()) if listing.exists() else {}
+    for part in VISITS:
+        if part.task in given.tasks:
+            load = round(os.getloadavg()[0], 1)
+            seen[part.task] = {"load": load, "seen": visit(part, given.folder, given.iterations)}
+            listing.write_text(json.dumps(seen, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
