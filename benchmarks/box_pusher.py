@@ -36,6 +36,7 @@ from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.experiments.statistics import interval_words, summary
 from vigor.learning.invariants import Invariants
+from vigor.learning.mixture import Mixture
 from vigor.planning import planner
 from vigor.runs import presets, run
 from vigor.runs.presets import Preset
@@ -137,6 +138,25 @@ def carried_from(folder: Path) -> Policies:
     return _mixtures(training.policies(training.start())[0])
 
 
+def keep(path: Path, policies: Policies, common: Invariants, seconds: int) -> None:
+    """Write what a run learned for its test contexts, to be simulated here or elsewhere."""
+    rows = slice(policies.training, None)
+    own = {name: np.asarray(leaf[rows], np.float32) for name, leaf in policies.mixtures._asdict().items()}
+    own["roots"] = own["roots"].astype(np.float16)
+    shared = {f"common {name}": np.asarray(leaf) for name, leaf in common._asdict().items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, contexts=policies.contexts[rows], seconds=seconds, **own, **shared)
+
+
+def kept(path: Path) -> tuple[Policies, Invariants, Row]:
+    """What `keep` has written: policies, invariants, and how long they took to learn."""
+    with np.load(path) as stored:
+        mixtures = Mixture(*(stored[name].astype(np.float32) for name in Mixture._fields))
+        common = Invariants(*(jax.numpy.asarray(stored[f"common {name}"]) for name in Invariants._fields))
+        policies = Policies(stored["contexts"], 0, jax.tree.map(jax.numpy.asarray, mixtures))
+        return policies, common, {"learning_seconds": int(stored["seconds"])}
+
+
 def _mixtures(learned: Any) -> Policies:
     """Policies that are mixtures, as those of all methods here."""
     assert isinstance(learned, Policies)
@@ -180,10 +200,17 @@ def measure(
                 account["first"] = round(first_plans(folder, policies.contexts[policies.training :]), 4)
             add(name, seed, training, policies, opened.common, account)
         return
-    runs = learned(name, seeds, training, given.changes)
-    spent = {"learning_seconds": round((time.perf_counter() - begun) / len(seeds))}
-    for seed, (policies, common) in zip(seeds, runs, strict=True):
-        add(name, seed, training, policies, common, spent)
+    places = {seed: given.policies / f"{name.replace(', ', '-')}-{training}-{seed}.npz" for seed in seeds}
+    fresh = [seed for seed in seeds if not places[seed].exists()]
+    if fresh:
+        runs = learned(name, fresh, training, given.changes)
+        spent = round((time.perf_counter() - begun) / len(fresh))
+        for seed, (policies, common) in zip(fresh, runs, strict=True):
+            keep(places[seed], policies, common, spent)
+        print(f"{name}, {training} training contexts: learned in {spent} s a seed", flush=True)
+    if not given.learn:
+        for seed in seeds:
+            add(name, seed, training, *kept(places[seed]))
 
 
 def table(rows: list[Row]) -> list[dict[str, str]]:
@@ -261,6 +288,8 @@ def main() -> None:
     parser.add_argument("--contexts", type=int, default=60, help="contexts of practice")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of practice")
     parser.add_argument("--samples", type=int, default=5, help="movements of each component that are simulated")
+    parser.add_argument("--policies", type=Path, default=RUNS / "policies", help="where what is learned is kept")
+    parser.add_argument("--learn", action="store_true", help="learn alone; simulate later, also on another machine")
     parser.add_argument("--changes", type=json.loads, default={}, help="settings by name, as JSON, to try others")
     parser.add_argument("--out", type=Path, default=Path("docs/results/box_pusher.json"))
     given = parser.parse_args()
