@@ -228,7 +228,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
     """Figures of one method over seeds."""
     best, mixture = (summary([row[name] for row in own]) for name in ("best", "mixture"))
     seeds = sorted(row["seed"] for row in own)
-    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways", "both")}
+    means = {name: fmean(row[name] for row in own) for name in ("chosen", "distance", "ways")}
     return {
         "seeds": f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0]),
         "best": f"{best.mean:.3f}",
@@ -238,7 +238,7 @@ def _figures(own: list[Row]) -> dict[str, str]:
         "chosen": f"{means['chosen']:.3f}",
         "distance": f"{means['distance']:.4f}",
         "ways": f"{means['ways']:.2f}",
-        "inside and outside": f"{means['both']:.2f}",
+        "inside and outside": f"{fmean(row['both'] for row in own):.2f}" if all("both" in row for row in own) else "",
         "planned first": f"{fmean(row['first'] for row in own):.3f}" if "first" in own[0] else "",
         "movements tried": str(round(fmean(row["rollouts"] for row in own))) if "rollouts" in own[0] else "",
     }
