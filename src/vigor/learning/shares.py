@@ -6,9 +6,10 @@ Every demonstration votes, the more the nearer the context that it is of, for th
 
 up to a factor, with s_k the predicted success of a component, m_k its merit by reward and predicted success, d_ik its
 difference from the demonstration in units of ALIKE times the smallest difference of two ways, and c_i the distance of
-the demonstration's context, in deviations. Only components that go its way, by the smallest difference of two ways, have a
-demonstration's vote, or the one that comes nearest to it. So reward decides among components of the same way alone,
-however large it is, and how often a way is gone is what people show. A component that is like nothing anybody did is hardly drawn.
+the demonstration's context, in deviations. Only components that go a demonstration's way, by the smallest difference of
+two ways, have its vote, or else the one that comes nearest. So reward decides among components of the same way alone,
+however large it is, and how often a way is gone is what people show. A component that is like nothing anybody did is
+hardly drawn.
 """
 
 import jax
