@@ -25,13 +25,12 @@ from vigor.demonstrations import splits
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.formats import published
 from vigor.demonstrations.repertoire import repertoire
-from vigor.evaluation import evaluation
+from vigor.evaluation import evaluation, ways
 from vigor.evaluation.policies import Policies
 from vigor.evaluation.resemblance import FIGURES, difference
 from vigor.learning import prediction, shares
 from vigor.learning.mixture import Mixture
 from vigor.learning.policy_update import with_equal_weights
-from vigor.practice import ways
 from vigor.runs.presets import preset
 from vigor.runs.setup import Setup, prepare
 from vigor.runs.training import Training
@@ -110,7 +109,7 @@ def stages(training: Training, states: Any, looks: dict[str, Mixture]) -> dict[s
     evaluated["one of a way, by reward and success"] = []
     for run, own in enumerate(tempered):
         distinct = prediction.distinct_of(training.task, training.common(run))
-        one = ways.merged(training.task, policies(training, run, own), distinct)
+        one, _ = ways.likeliest(training.task, policies(training, run, own), distinct)
         evaluated["one of a way, by reward and success"].append(judged(training, run, one))
     return evaluated
 
@@ -154,14 +153,19 @@ def figures(part: dict[str, Any]) -> dict[str, float]:
 
 
 def of_people(task: Task, shown: Demonstrations) -> dict[str, Any]:
-    """People beside each other: how many go each way, and how much two halves of a context's people have in common."""
+    """People beside each other: how many go each way, and what others say about those of a context.
+
+    Others are one half of a context's people to the other half, and those of all other contexts.
+    """
     known, rng = repertoire(task, shown), np.random.default_rng(0)
     like = cdist(known.points, known.points) < known.distinct
     elsewhere = like & (shown.context_of[:, None] != shown.context_of)
-    covered, differences = [], []
+    covered, differences, others = [], [], []
     for context in shown.demonstrated:
+        own, rest = shown.of(context), np.flatnonzero(shown.context_of != context)
+        others.append((np.mean(like[np.ix_(rest, own)].any(axis=1)), difference(*map(known.shares, (rest, own)))))
         for _ in range(HALVES):
-            first, second = np.array_split(rng.permutation(shown.of(context)), 2)
+            first, second = np.array_split(rng.permutation(own), 2)
             covered.append(np.mean(like[np.ix_(first, second)].any(axis=0)))
             differences.append(difference(*map(known.shares, (first, second))))
     return {
@@ -172,6 +176,7 @@ def of_people(task: Task, shown: Demonstrations) -> dict[str, Any]:
         "elsewhere": round(float(np.mean(elsewhere.any(axis=1))), 4),
         "half": round(float(np.mean(covered)), 4),
         "difference": round(float(np.mean(differences)), 4),
+        "others": [round(float(value), 4) for value in np.mean(others, axis=0)],
     }
 
 

@@ -135,14 +135,16 @@ def arms() -> str:
 
 def _resemblance(rows: list[dict[str, Any]]) -> dict[str, str]:
     """Means of rows over seeds."""
-    names = {"mixture": "success", "coverage": "coverage", "precision": "precision", "difference": "difference"}
-    return {words: f"{mean(row[name] for row in rows):.2f}" for name, words in names.items()}
+    names = ("coverage", "precision", "difference")
+    success = {"success": f"{mean(row['mixture'] for row in rows):.3f}"}
+    return success | {name: f"{mean(row[name] for row in rows):.2f}" for name in names}
 
 
 KINDS = {
     "copied": "demonstrations of the nearest context, copied",
     "paper": "VIGOR, paper's settings",
     "default": "VIGOR",
+    "five": "VIGOR, 5 components",
     "bc-t": "BC(T)",
     "bc-gmm-t": "BC-GMM(T)",
     "em-drex": "EM+D-REX",
@@ -173,20 +175,39 @@ def ways() -> str:
 
 
 def ways_lost() -> str:
-    """Ways at the stages of runs of the defaults."""
+    """Ways at the stages of runs of the defaults, and with weights and components as they were before."""
     rows = [row for row in result("ways")["rows"] if row["kind"] == "default"]
-    stages = ["start", "iteration 10", "iteration 30", "end, all alike", "end, by reward"]
-    stages += ["end, by reward and success", "merged at half", ""]
-    words = {"end, all alike": "end, all components as likely", "": "the same, merged: the result"}
-    words["merged at half"] = "the same, merged below half of `distinct`"
+    words = {
+        "start": "start",
+        "iteration 10": "iteration 10",
+        "iteration 30": "iteration 30",
+        "end, all alike": "end, all components as likely",
+        "one of a way, by reward and success": "end, by reward and success, the likeliest of each way alone",
+        "end, by reward and success": "end, by reward and success",
+        "": "end, by people and success: the result",
+    }
     lines = []
     for task in dict.fromkeys(row["task"] for row in rows):
         for part in PARTS:
-            for stage in stages:
+            for stage in words:
                 own = [row for row in rows if (row["task"], row["part"], row["stage"]) == (task, part, stage)]
                 if own:
-                    known = {"task": task, "contexts": PARTS[part], "stage": words.get(stage, stage)}
+                    known = {"task": task, "contexts": PARTS[part], "stage": words[stage]}
                     lines.append(known | _resemblance(own))
+    return table(lines)
+
+
+def ways_time() -> str:
+    """What a run takes with a component for every demonstration, and with five."""
+    lines = []
+    rows = [row for row in result("ways")["rows"] if not row["stage"] and row["part"] == "train"]
+    for task in ("planar-reacher", "panda-reacher"):
+        for kind in ("default", "five"):
+            own = [row for row in rows if (row["task"], row["kind"]) == (task, kind)]
+            if own:
+                taken = {"iterations": f"{mean(row['iterations'] for row in own):.0f}"}
+                taken |= {"CPU seconds": f"{mean(row['cpu'] for row in own):.0f}"}
+                lines.append({"task": task, "method": KINDS[kind], "runs": str(len(own))} | taken)
     return table(lines)
 
 
@@ -200,6 +221,8 @@ def ways_people() -> str:
             | {
                 "five cover of the other five": f"{own['half']:.2f}",
                 "difference of their shares": f"{own['difference']:.2f}",
+                "those of other contexts like one of it": f"{own['others'][0]:.2f}",
+                "difference of their shares from its": f"{own['others'][1]:.2f}",
             }
             for own in result("ways")["people"]
         ]
@@ -305,8 +328,8 @@ TABLES: dict[str, Callable[[], str]] = {
     **{
         maker.__name__: maker
         for maker in (
-            *(invariants, plans, box_pusher, box_carrying, box_ways),
-            *(scenes, self_collisions, arms, ways, ways_lost, ways_people),
+            *(invariants, plans, box_pusher, box_carrying, box_ways, scenes, self_collisions, arms),
+            *(ways, ways_lost, ways_people, ways_time),
             *(gail_crosscheck, gail_speed, speed, gpu, data, torture),
         )
     },

@@ -67,9 +67,7 @@ def rank(
     joints = np.asarray(rollout(task.promp, mixtures.means))
     distinct = prediction.distinct_of(task, common)
     ways = [distinct_solutions(own, distinct) for own in joints]
-    predicted = np.ones_like(judged.weights) if judged.predicted is None else judged.predicted
-    weights = np.stack([mixed(choice.mix, *own, LIKELY) for own in zip(judged.weights, ways, predicted, strict=True)])
-    drawn_from = mixtures if choice.mix == "learned" else mixtures._replace(log_weights=jnp.log(weights))
+    weights, drawn_from = _mixed(choice, mixtures, judged, ways)
     movements, owners = _with_samples(drawn_from, samples, seed)
     found = predict(task, contexts, movements, common, constraints)
     outside, warnings = beyond(task, trained, contexts)
@@ -84,18 +82,35 @@ def rank(
         preferred = choice.preferred(task, context, joints[i])
         best = choice.among(_ranked(own, preferred), joints[i])
         ranked = tuple(best.values())
-        further = tuple(
-            replace(row, group=best[row.group].group, component=best[row.group].component)
-            for row in rows[components:]
-            if row.group in best
+        said = (
+            _unknown(task, common, context, ranked[0]),
+            choice.missed(ranked, preferred, distinct),
+            dropped.in_words(task, at, context, distinct, joints[i], np.array([row.holds for row in own])),
+            warnings[i],
+            blocked,
         )
-        unknown = _unknown(task, common, context, ranked[0])
-        missed = choice.missed(ranked, preferred, distinct)
-        lost = dropped.in_words(task, at, context, distinct, joints[i], np.array([row.holds for row in own]))
-        warning = "; ".join(said for said in (unknown, missed, lost, warnings[i], blocked) if said) or None
-        plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, further)
+        warning = "; ".join(filter(None, said)) or None
+        plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, _among(best, rows[components:]))
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
+
+
+def _mixed(
+    choice: Choice, mixtures: Mixture, judged: Evaluation, ways: Sequence[np.ndarray]
+) -> tuple[np.ndarray, Mixture]:
+    """Weights [context, component] in the mix that is chosen, and mixtures with them. ways: [context][component]."""
+    predicted = np.ones_like(judged.weights) if judged.predicted is None else judged.predicted
+    weights = np.stack([mixed(choice.mix, *own, LIKELY) for own in zip(judged.weights, ways, predicted, strict=True)])
+    return weights, mixtures if choice.mix == "learned" else mixtures._replace(log_weights=jnp.log(weights))
+
+
+def _among(best: dict[int, Solution], samples: Sequence[Solution]) -> tuple[Solution, ...]:
+    """Samples that go the way of a solution, numbered as these are."""
+    return tuple(
+        replace(row, group=best[row.group].group, component=best[row.group].component)
+        for row in samples
+        if row.group in best
+    )
 
 
 def _solution(

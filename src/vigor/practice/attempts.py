@@ -8,6 +8,7 @@ import numpy as np
 from vigor.basics import evolution
 from vigor.basics.contents import Contents, Numbers
 from vigor.basics.errors import UserError
+from vigor.evaluation import ways
 from vigor.evaluation.policies import Policies
 from vigor.learning import prediction
 from vigor.learning.starts import Starts
@@ -15,7 +16,6 @@ from vigor.motion.promp import rollout
 from vigor.motion.trajectories import apart, distinct_solutions
 from vigor.planning import constraints
 from vigor.planning.planner import Planner
-from vigor.practice import ways
 from vigor.tasks.task import Task
 
 Trial = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -91,7 +91,8 @@ def of_plans(planner: Planner, trial: Trial, contexts: np.ndarray, samples: int,
     """Attempts in contexts [n, C] at what is planned for them: of every way its middle, then samples around it."""
     task = planner.task
     mixtures, _ = planner.mixtures(contexts, constraints.of_task(task), seed)
-    learned = ways.merged(task, Policies(contexts, 0, mixtures), prediction.distinct_of(task, planner.common))
+    distinct = prediction.distinct_of(task, planner.common)
+    learned, _ = ways.likeliest(task, Policies(contexts, 0, mixtures), distinct)
     means, roots = (np.asarray(part, float) for part in (learned.mixtures.means, learned.mixtures.roots))
     noise = np.random.default_rng(seed).normal(size=(*means.shape[:2], samples, means.shape[2]))
     noise[:, :, 0] = 0.0

@@ -9,10 +9,12 @@ from matplotlib.figure import Figure
 
 from vigor.demonstrations import dataset
 from vigor.demonstrations.repertoire import Repertoire
-from vigor.evaluation.policies import Learned
+from vigor.evaluation import ways
+from vigor.evaluation.policies import Learned, Policies
+from vigor.learning.prediction import distinct_of
 from vigor.reports import figures, overview, side_by_side
 from vigor.reports.page import write_report
-from vigor.runs import run
+from vigor.runs import checkpoints, run
 from vigor.tasks.task import Task
 
 
@@ -28,11 +30,12 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
     seen = [joints[rows] for rows in split.demonstrations]
     metrics = run.read_metrics(folder)
     known = run.repertoire_of(folder, setup, loaded)
-    for name, figure in (*_figures(loaded, learned, seen, result, metrics), *_ways(loaded, learned, known)):
+    drawn, success = _by_way(folder, loaded, learned, result)
+    for name, figure in (*_figures(loaded, drawn, seen, success, metrics), *_ways(loaded, learned, known)):
         for ending in ("png", *formats):
             figures.save(figure, folder / "figures" / f"{name}.{ending}")
     rows = {"train": range(learned.training), "test": range(learned.training, len(learned.contexts))}
-    moved = {name: overview.movements(loaded, learned, own, seen) for name, own in rows.items() if len(own)}
+    moved = {name: overview.movements(loaded, drawn, own, seen) for name, own in rows.items() if len(own)}
     return write_report(
         folder,
         loaded.context_names,
@@ -44,12 +47,21 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
     )
 
 
-def _figures(
-    task: Task, learned: Learned, seen: Sequence[np.ndarray], result: Any, metrics: Sequence[Any]
-) -> Iterator[tuple[str, Figure]]:
-    """Figures of a run by name. seen: demonstrations [n, T, dimensions] of each training context."""
+def _by_way(folder: Path, task: Task, learned: Learned, result: Any) -> tuple[Learned, np.ndarray]:
+    """Policies as they are drawn, with the likeliest component of every way, and the success [context, way] of each."""
     measure = "success" if task.judged else "predicted"
     success = np.array([row[measure] for part in ("train", "test") for row in result[part].get("contexts", ())])
+    if not isinstance(learned, Policies):
+        return learned, success
+    distinct = distinct_of(task, checkpoints.load_invariants(folder, task.features))
+    drawn, kept = ways.likeliest(task, learned, distinct)
+    return drawn, np.take_along_axis(success, kept, axis=1)
+
+
+def _figures(
+    task: Task, learned: Learned, seen: Sequence[np.ndarray], success: np.ndarray, metrics: Sequence[Any]
+) -> Iterator[tuple[str, Figure]]:
+    """Figures of a run by name. seen: demonstrations [n, T, dimensions] of each training context."""
     if metrics:
         yield "learning_curves", figures.learning_curves(metrics, task)
     train, test = range(learned.training), range(learned.training, len(learned.contexts))

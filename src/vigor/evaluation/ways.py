@@ -1,4 +1,4 @@
-"""Ways of mixtures: of components that go the same way one is tried, the likeliest, for all of them."""
+"""Ways of mixtures: of components that go the same way the likeliest stands for all, where ways are shown or tried."""
 
 import jax
 import numpy as np
@@ -10,19 +10,21 @@ from vigor.motion.trajectories import apart, distinct_solutions
 from vigor.tasks.task import Task
 
 
-def merged(task: Task, learned: Policies, distinct: float) -> Policies:
+def likeliest(task: Task, learned: Policies, distinct: float) -> tuple[Policies, np.ndarray]:
     """Policies with a component for every way, the likeliest of those that go it, and with the weight of all of them.
 
-    distinct: smallest difference of two ways, see `vigor.motion.trajectories.distinct_solutions`. All contexts have as
-    many components, so that where some have fewer ways than others the components that differ most are kept apart.
+    Also which of the components [context, way] these are. distinct: smallest difference of two ways, see
+    `vigor.motion.trajectories.distinct_solutions`. All contexts have as many components, so that where some have fewer
+    ways than others the components that differ most are kept apart.
     """
     joints = np.asarray(rollout(task.promp, learned.mixtures.means))
     count = max(len(np.unique(distinct_solutions(own, distinct))) for own in joints)
     weights = np.exp(np.asarray(learned.mixtures.log_weights, np.float64))
-    kept, shares = zip(*(_likeliest(*own, count) for own in zip(joints, weights, strict=True)), strict=True)
-    rows = np.arange(len(joints))[:, None]
-    mixtures = jax.tree.map(lambda leaf: np.asarray(leaf)[rows, np.stack(kept)], learned.mixtures)
-    return Policies(learned.contexts, learned.training, mixtures._replace(log_weights=np.log(np.stack(shares))))
+    found, shares = zip(*(_likeliest(*own, count) for own in zip(joints, weights, strict=True)), strict=True)
+    rows, kept = np.arange(len(joints))[:, None], np.stack(found)
+    mixtures = jax.tree.map(lambda leaf: np.asarray(leaf)[rows, kept], learned.mixtures)
+    weighed = mixtures._replace(log_weights=np.log(np.stack(shares)))
+    return Policies(learned.contexts, learned.training, weighed), kept
 
 
 def _likeliest(joints: np.ndarray, weights: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

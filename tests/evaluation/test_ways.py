@@ -2,10 +2,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from helpers import POINT
+from vigor.evaluation import ways
 from vigor.evaluation.policies import Policies
 from vigor.learning.mixture import Mixture
 from vigor.motion.trajectories import apart
-from vigor.practice import ways
 
 SIZE = POINT.promp.weights
 
@@ -19,11 +19,12 @@ def policies(*means: np.ndarray, weights: list[float]) -> Policies:
     return Policies(np.zeros((count, 2)), 1, mixtures)
 
 
-def test_components_that_became_the_same_are_one_with_the_weight_of_all():
+def test_the_likeliest_of_a_way_has_the_weight_of_all():
     one, other = np.ones(SIZE), -np.ones(SIZE)
     near = 1.001 * one
-    found = ways.merged(POINT, policies(np.stack([one, other, near]), weights=[0.2, 0.3, 0.5]), 0.1)
+    found, which = ways.likeliest(POINT, policies(np.stack([one, other, near]), weights=[0.2, 0.3, 0.5]), 0.1)
     assert found.components == 2
+    assert sorted(which[0].tolist()) == [1, 2]
     kept = {
         tuple(mean.tolist()): weight
         for mean, weight in zip(*map(np.asarray, (found.mixtures.means[0], found.mixtures.log_weights[0])), strict=True)
@@ -35,15 +36,17 @@ def test_components_that_became_the_same_are_one_with_the_weight_of_all():
 def test_all_contexts_have_as_many_components_as_the_one_with_most_ways():
     one = np.stack([np.ones(SIZE), 1.001 * np.ones(SIZE), 1.003 * np.ones(SIZE)])
     two = np.stack([np.ones(SIZE), -np.ones(SIZE), 1.001 * np.ones(SIZE)])
-    found = ways.merged(POINT, policies(one, two, weights=[0.5, 0.25, 0.25]), 0.1)
+    found, which = ways.likeliest(POINT, policies(one, two, weights=[0.5, 0.25, 0.25]), 0.1)
     assert found.mixtures.means.shape == (2, 2, SIZE)
     np.testing.assert_allclose(np.exp(found.mixtures.log_weights).sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_allclose(found.mixtures.means[0], one[[0, 2]], rtol=1e-6)  # Those that differ most.
+    np.testing.assert_array_equal(which, [[0, 2], [0, 1]])  # Those that differ most.
+    np.testing.assert_allclose(found.mixtures.means[0], one[[0, 2]], rtol=1e-6)
 
 
 def test_one_way_is_one_component():
-    found = ways.merged(POINT, policies(np.ones((2, SIZE)), weights=[0.4, 0.6]), 0.1)
+    found, which = ways.likeliest(POINT, policies(np.ones((2, SIZE)), weights=[0.4, 0.6]), 0.1)
     assert found.components == 1
+    assert which.tolist() == [[1]]
     np.testing.assert_allclose(found.mixtures.log_weights, 0)
 
 
