@@ -391,10 +391,11 @@ def data() -> str:
         kept = f"{row['read']:,} of {row['states']:,} states {'as they were' if row['same'] else 'CHANGED'}"
         said = f"{kept}; jumps of {row['clocks said to jump']} clocks said"
         lines[f"a bag ({row['format']}) of two topics, joints shuffled, clocks that jump"] = said
-    for row in found["hostile"]:
+    for row in found.get("hostile", ()):
         end = "a sentence" if row["a sentence"] and not row["wrote"] else f"NOT A SENTENCE, or wrote {row['wrote']}"
         lines[f"hostile: {row['file']}"] = f"{end}, {row['MB']:,} MB of memory in all, {row['cpu_s']:.1f} s"
-    lines["`vigor --help`"] = timed(found["help"])
+    if "help" in found:
+        lines["`vigor --help`"] = timed(found["help"])
     lines |= {
         f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}": timed(row)
         for row in found["first plans"]
