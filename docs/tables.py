@@ -95,6 +95,8 @@ def suggestions() -> str:
     from suggestions import WAYS, compared
 
     rows = result("suggestions")
+    if not rows:
+        return table([])
     return table(
         [
             {"task": row["task"], "seeds": "{} to {}".format(*row["seeds"]), "contexts before": str(row["contexts"])}
