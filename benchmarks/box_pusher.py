@@ -31,10 +31,12 @@ import numpy as np
 from vigor import api
 from vigor.basics import files
 from vigor.basics.device import use_device
+from vigor.basics.settings import with_values
 from vigor.evaluation import evaluation
 from vigor.evaluation.policies import Policies
 from vigor.experiments.statistics import interval_words, summary
 from vigor.learning.invariants import Invariants
+from vigor.learning.mixture import Mixture
 from vigor.planning import planner
 from vigor.runs import presets, run
 from vigor.runs.presets import Preset
@@ -75,8 +77,8 @@ RUNS = Path("runs") / "box_pusher"
 Row = dict[str, Any]
 
 
-def setup_of(name: str, seed: int, training: int) -> Setup:
-    """The setup of a method's run."""
+def setup_of(name: str, seed: int, training: int, changes: dict[str, Any] | None = None) -> Setup:
+    """The setup of a method's run; changes: of its settings, by name."""
     compared, task = METHODS[name], load_task("box-pusher")
     return Setup(
         task.name,
@@ -86,13 +88,15 @@ def setup_of(name: str, seed: int, training: int) -> Setup:
         test_contexts=TESTS,
         demos_per_context=task.source.per_context,
         descriptors=compared.descriptors or presets.descriptors(task, compared.preset),
-        settings=presets.preset(task, compared.preset, compared.method),
+        settings=with_values(presets.preset(task, compared.preset, compared.method), **(changes or {})),
     )
 
 
-def learned(name: str, seeds: Sequence[int], training: int) -> list[tuple[Policies, Invariants]]:
+def learned(
+    name: str, seeds: Sequence[int], training: int, changes: dict[str, Any]
+) -> list[tuple[Policies, Invariants]]:
     """Policies of a method's runs, which learn as one program, and what their demonstrations have in common."""
-    runs = Training([prepare(setup_of(name, seed, training)) for seed in seeds])
+    runs = Training([prepare(setup_of(name, seed, training, changes)) for seed in seeds])
     states = runs.start()
     if name != "begun":
         for _, states, _ in runs.advance(runs.start()):  # noqa: B007
@@ -134,15 +138,35 @@ def carried_from(folder: Path) -> Policies:
     return _mixtures(training.policies(training.start())[0])
 
 
+def keep(path: Path, policies: Policies, common: Invariants, seconds: int) -> None:
+    """Write what a run learned for its test contexts, to be simulated here or elsewhere."""
+    rows = slice(policies.training, None)
+    own = {name: np.asarray(leaf[rows], np.float32) for name, leaf in policies.mixtures._asdict().items()}
+    own["roots"] = own["roots"].astype(np.float16)
+    shared = {f"common {name}": np.asarray(leaf) for name, leaf in common._asdict().items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, contexts=policies.contexts[rows], seconds=seconds, **own, **shared)
+
+
+def kept(path: Path) -> tuple[Policies, Invariants, Row]:
+    """What `keep` has written: policies, invariants, and how long they took to learn."""
+    with np.load(path) as stored:
+        mixtures = Mixture(*(stored[name].astype(np.float32) for name in Mixture._fields))
+        common = Invariants(*(jax.numpy.asarray(stored[f"common {name}"]) for name in Invariants._fields))
+        policies = Policies(stored["contexts"], 0, jax.tree.map(jax.numpy.asarray, mixtures))
+        return policies, common, {"learning_seconds": int(stored["seconds"])}
+
+
 def _mixtures(learned: Any) -> Policies:
     """Policies that are mixtures, as those of all methods here."""
     assert isinstance(learned, Policies)
     return learned
 
 
-def judged(policies: Policies, common: Invariants, samples: int) -> Row:
+def judged(name: str, policies: Policies, common: Invariants, samples: int) -> Row:
     """Figures of policies in their test contexts."""
-    task, rows = load_task("box-pusher"), slice(policies.training, None)
+    task = load_task("box-pusher").with_descriptors(setup_of(name, 0, 6).descriptors)
+    rows = slice(policies.training, None)
     own = Policies(policies.contexts[rows], 0, jax.tree.map(lambda leaf: leaf[rows], policies.mixtures))
     still = not np.any(own.mixtures.roots)  # Floors do the same in every sample.
     found = evaluation.evaluate(task, own, samples=1 if still else samples, common=common)
@@ -176,10 +200,17 @@ def measure(
                 account["first"] = round(first_plans(folder, policies.contexts[policies.training :]), 4)
             add(name, seed, training, policies, opened.common, account)
         return
-    runs = learned(name, seeds, training)
-    spent = {"learning_seconds": round((time.perf_counter() - begun) / len(seeds))}
-    for seed, (policies, common) in zip(seeds, runs, strict=True):
-        add(name, seed, training, policies, common, spent)
+    places = {seed: given.policies / f"{name.replace(', ', '-')}-{training}-{seed}.npz" for seed in seeds}
+    fresh = [seed for seed in seeds if not places[seed].exists()]
+    if fresh:
+        runs = learned(name, fresh, training, given.changes)
+        spent = round((time.perf_counter() - begun) / len(fresh))
+        for seed, (policies, common) in zip(fresh, runs, strict=True):
+            keep(places[seed], policies, common, spent)
+        print(f"{name}, {training} training contexts: learned in {spent} s a seed", flush=True)
+    if not given.learn:
+        for seed in seeds:
+            add(name, seed, training, *kept(places[seed]))
 
 
 def table(rows: list[Row]) -> list[dict[str, str]]:
@@ -233,7 +264,7 @@ class Rows:
 
         def judge() -> None:
             begun, device = time.perf_counter(), jax.devices()[0].device_kind
-            figures = judged(policies, common, self.samples)
+            figures = judged(name, policies, common, self.samples)
             row = {"method": name, "seed": seed, "training": training, **figures, **more}
             row |= {"simulation_seconds": round(time.perf_counter() - begun), "device": device}
             print(row, flush=True)
@@ -257,6 +288,9 @@ def main() -> None:
     parser.add_argument("--contexts", type=int, default=60, help="contexts of practice")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of practice")
     parser.add_argument("--samples", type=int, default=5, help="movements of each component that are simulated")
+    parser.add_argument("--policies", type=Path, default=RUNS / "policies", help="where what is learned is kept")
+    parser.add_argument("--learn", action="store_true", help="learn alone; simulate later, also on another machine")
+    parser.add_argument("--changes", type=json.loads, default={}, help="settings by name, as JSON, to try others")
     parser.add_argument("--out", type=Path, default=Path("docs/results/box_pusher.json"))
     given = parser.parse_args()
     use_device("auto")

@@ -11,7 +11,7 @@ is not made again, so what was stopped goes on when it is called again.
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,8 +72,8 @@ def data(name: str, path: Path) -> tuple[Task, Demonstrations]:
     return task, published.load(task, path) if base.endswith("reacher") else own_demonstrations(task)
 
 
-def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]:
-    """Train and evaluate some seeds of a task."""
+def measure(name: str, variant: str, path: Path, seeds: range) -> Iterator[dict[str, Any]]:
+    """Train and evaluate some seeds of a task: a row of test contexts, then also of plans for new and for far ones."""
     task, shown = data(name, path)
     sizes = {"train": 6, "each": task.source.per_context, "test": 6} | TASKS[name]
     changes = {"method": "vigor", "preset": "default"} | VARIANTS[variant]
@@ -109,12 +109,15 @@ def measure(name: str, variant: str, path: Path, seeds: range) -> dict[str, Any]
         "calibration": calibration(test),
         "runs": [figures(one) for one in test],
     }
-    if task.judge.simulate is not None:  # Simulations of so many plans take hours.
-        return row
+    row["whole"] = task.judge.simulate is not None  # Simulations of so many plans take hours.
+    yield row
+    if row["whole"]:
+        return
     for far, words in ((1.0, "new"), (FAR, "far")):
         planned = [elsewhere(training, states, run, iterations[run], ensembles, far) for run in range(len(prepared))]
         row[words] = {"calibration": calibration(planned), "runs": [figures(one) for one in planned]}
-    return row
+        row["whole"] = words == "far"
+        yield row
 
 
 class Rates(NamedTuple):
@@ -227,12 +230,15 @@ def main() -> None:
     for name, variant in ((name, variant) for name in given.tasks for variant in given.variants):
         rows = json.loads(given.out.read_text()) if given.out.exists() else []
         key = [name, variant, [seeds.start, seeds.stop - 1]]
-        if key in [[row["task"], row["variant"], row["seeds"]] for row in rows]:
+        same = [row for row in rows if [row["task"], row["variant"], row["seeds"]] == key]
+        if same and same[0]["whole"]:
             continue
-        rows.append(row := measure(name, variant, given.path, seeds))
-        means = {key: np.mean([run[key] for run in row["runs"]]) for key in row["runs"][0]}
-        print(name, variant, {key: round(float(value), 4) for key, value in means.items()}, flush=True)
-        files.write_text(given.out, "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n")
+        rows = [row for row in rows if row not in same]
+        for row in measure(name, variant, given.path, seeds):
+            files.write_text(given.out, "[\n" + ",\n".join(json.dumps(one) for one in [*rows, row]) + "\n]\n")
+            last = row.get("far", row.get("new", row))
+            means = {key: np.mean([run[key] for run in last["runs"]]) for key in last["runs"][0]}
+            print(name, variant, {key: round(float(value), 4) for key, value in means.items()}, flush=True)
 
 
 if __name__ == "__main__":

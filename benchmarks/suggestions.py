@@ -11,6 +11,7 @@ Rows are added to FILE (docs/results/suggestions.json) as they come; a row that 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ TASKS = {"planar-reacher": (2, 5), "example 01": (2, 5), "letter WShape": (3, 1)
 POOL, TEST = 40, 20
 """Contexts that can be demonstrated where demonstrations are generated; fresh contexts that runs are tested in."""
 WAYS = ("suggested", "random", "farthest")
+DRAWN = 10_000
+"""Resamples for an interval."""
 
 
 def data(name: str, path: Path) -> tuple[Task, Demonstrations]:
@@ -133,6 +136,21 @@ def with_context(shown: Demonstrations, split: Split, context: int, seed: int, e
         train_contexts=np.concatenate([split.train_contexts, shown.contexts[[context]]]),
         demonstrations=np.concatenate([split.demonstrations, drawn[None]]),
     )
+
+
+def compared(rows: Sequence[dict[str, Any]], other: str) -> str:
+    """How much more of the mixture succeeds after the suggested context than after another, with its 95% interval.
+
+    By pairs, of all tasks together as likely; the interval is from resampling pairs within tasks.
+    """
+    gains = [
+        np.array([run["suggested"]["success_mixture"] - run[other]["success_mixture"] for run in row["runs"]])
+        for row in rows
+    ]
+    rng = np.random.default_rng(0)
+    drawn = np.mean([one[rng.integers(len(one), size=(DRAWN, len(one)))].mean(axis=1) for one in gains], axis=0)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{np.mean([one.mean() for one in gains]):+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -35,22 +35,105 @@ def result(name: str) -> Any:
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
+INVARIANTS = {"copied": "copied, no learning", "carried": "carried, no learning", "paper": "paper's settings"}
+"""Words for what rows of invariants have in place of VIGOR's reward."""
+CONTEXTS = {"test": "test", "new": "plans, new", "far": "plans, far"}
+
+
+def parts_of(row: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Parts of a row of invariants by their contexts."""
+    return {name: part for name in CONTEXTS if (part := row if name == "test" else row.get(name))}
+
+
 def invariants() -> str:
     names = {"success_best": "best", "success_chosen": "chosen", "success_mixture": "mixture"}
     names["predicted_mixture"] = "mixture, predicted"
+    order = list(dict.fromkeys(row["task"] for row in result("invariants")))
+    rows = sorted(result("invariants"), key=lambda row: order.index(row["task"]))
+    return table(
+        [
+            {"task": row["task"], "reward": INVARIANTS.get(row["variant"], row["variant"])}
+            | {"seeds": "{} to {}".format(*row["seeds"]), "contexts": CONTEXTS[name]}
+            | {label: f"{mean(run[figure] for run in part['runs']):.3f}" for figure, label in names.items()}
+            | calibrated([part["calibration"]])
+            for row in rows
+            for name, part in parts_of(row).items()
+        ]
+    )
 
-    def line(part: dict[str, Any]) -> dict[str, str]:
-        rates = {label: f"{mean(run[name] for run in part['runs']):.3f}" for name, label in names.items()}
-        return rates | {"calibration": f"{part['calibration']['error']:.3f}"}
 
-    words = {"test": "test", "new": "plans, new", "far": "plans, far"}
-    lines = [
-        {"task": one["task"], "reward": one["variant"], "contexts": words[name]} | line(part)
-        for one in result("invariants")
-        for name, part in {"test": one, "new": one.get("new"), "far": one.get("far")}.items()
-        if part
+def calibrated(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Calibration of some parts of rows together, and how many contexts are called unknown."""
+    from invariants import error
+
+    unknown, failing = (sum(part[name] for part in parts) for name in ("unknown", "unknown_failing"))
+    return {
+        "calibration": f"{error(parts):.3f}",
+        "unknown": f"{unknown} of {sum(part['contexts'] for part in parts)}",
+        "of these fail": f"{failing / unknown:.2f}" if unknown else "",
+    }
+
+
+def invariants_calibration() -> str:
+    """Calibration of the default settings over all tasks together, and of the floors."""
+    kinds = {"both": "VIGOR", "copied": INVARIANTS["copied"]}
+    found = [
+        (words, [parts_of(row) for row in result("invariants") if row["variant"] == kind])
+        for kind, words in kinds.items()
     ]
-    return table(lines)
+    return table(
+        [
+            {"": words, "contexts": CONTEXTS[name], "tasks": str(len(own))} | calibrated(own)
+            for words, rows in found
+            for name in CONTEXTS
+            if (own := [parts[name]["calibration"] for parts in rows if name in parts])
+        ]
+    )
+
+
+def suggestions() -> str:
+    from suggestions import WAYS, compared
+
+    rows = result("suggestions")
+    return table(
+        [
+            {"task": row["task"], "seeds": "{} to {}".format(*row["seeds"]), "contexts before": str(row["contexts"])}
+            | {
+                words: f"{mean(run[words]['success_mixture'] for run in row['runs']):.3f}"
+                for words in ("before", *WAYS)
+            }
+            | {"suggested less random": compared([row], "random"), "less farthest": compared([row], "farthest")}
+            for row in rows
+        ]
+        + [
+            {"task": "all tasks", "seeds": "", "contexts before": "", **dict.fromkeys(("before", *WAYS), "")}
+            | {"suggested less random": compared(rows, "random"), "less farthest": compared(rows, "farthest")}
+        ]
+    )
+
+
+def iteration() -> str:
+    """An iteration against an earlier revision, in calibration units."""
+    words = {
+        "earlier": "earlier, 5 components",
+        "same components": "now, 5 components",
+        "defaults": "now, 30 components",
+    }
+    rows = result("iteration")
+
+    def units(task: str, kind: str) -> float:
+        own = [row for row in rows if (row["task"], row["kind"]) == (task, kind)]
+        return mean(row["iteration"] / row["unit"] for row in own)
+
+    return table(
+        [
+            {"task": task, "": words[kind], "units": f"{units(task, kind):.3f}"}
+            | {"of the earlier": f"{units(task, kind) / units(task, 'earlier'):.2f}"}
+            for task in dict.fromkeys(row["task"] for row in rows)
+            for kind in words
+            if any((row["task"], row["kind"]) == (task, kind) for row in rows)
+        ]
+    )
 
 
 def plans() -> str:
@@ -348,19 +431,11 @@ TABLES: dict[str, Callable[[], str]] = {
     **{
         maker.__name__: maker
         for maker in (
-            *(invariants, plans, box_pusher, box_carrying, box_mechanics),
+            *(invariants, invariants_calibration, suggestions, iteration),
+            *(plans, box_pusher, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
-            *(
-                gail_crosscheck,
-                gail_speed,
-                speed,
-                gpu,
-                data,
-                skills,
-                torture,
-                paper_tables.differences,
-                paper_tables.em_drex,
-            ),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture),
+            *(paper_tables.differences, paper_tables.em_drex),
         )
     },
 }

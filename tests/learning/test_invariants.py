@@ -121,6 +121,39 @@ def test_few_demonstrations_are_enough(each):
     assert success[0].mean() > 0.8 > 0.3 > success[1:].mean()
 
 
+def test_what_is_missed_lies_between_demonstrations_left_out_and_misplaced_ones():
+    described = movements(np.random.default_rng(0))
+    found = learn(described)
+    fresh = np.asarray(invariants.energy(found, jnp.asarray(movements(np.random.default_rng(1)), jnp.float32)))
+    assert np.quantile(fresh[0], 0.9) < found.missed < np.quantile(fresh[1:], 0.1)
+    alone = invariants.learn(described[0], described[:0], np.zeros((len(OWNERS), 3, 1)), np.zeros((len(OWNERS), 1)))
+    assert alone.missed == invariants.MISSED
+
+
+def test_contexts_that_tell_nothing_apart_still_let_demonstrations_succeed():
+    """Every movement does the same wherever it is seen, and contexts that are left out are no exception."""
+    described = np.repeat(movements(np.random.default_rng(0))[:1], CONTEXTS, axis=0)
+    success = np.asarray(invariants.predicted_success(learn(described), jnp.asarray(described[0], jnp.float32)))
+    assert np.mean(success > 0.5) > 0.9
+
+
+def test_more_is_allowed_where_a_context_is_far_from_those_demonstrated():
+    """Contexts 0 to 3 on a line: neighbours are 1 apart, or 1.5 where the nearer half of three others counts."""
+    found = learn(movements(np.random.default_rng(0)))
+    near = (1 + 2 + 1 + 1 + 1 + 1 + 1 + 2) / 8
+    stretch = invariants.stretch(found, jnp.array([[0.0], [3.0 + near], [3.0 + 2 * near], [-100.0]]))
+    np.testing.assert_allclose(stretch, [1.0, 1.0, 2.0, invariants.FARTHEST], rtol=1e-5)
+    probes = jnp.asarray(movements(np.random.default_rng(1))[1], jnp.float32)
+    assert np.all(invariants.energy(found, probes, 2.0) < invariants.energy(found, probes))
+
+
+def test_a_coordinate_that_never_varies_allows_nothing_more():
+    described = movements(np.random.default_rng(0))
+    contexts = np.stack([OWNERS, np.full(len(OWNERS), 7)], axis=1)
+    found = invariants.learn(described[0], described[1:], np.zeros((len(OWNERS), 3, 1)), contexts)
+    assert invariants.stretch(found, jnp.array([1.0, 1000.0])) == 1.0
+
+
 def test_the_density_is_that_of_the_formula():
     described = movements(np.random.default_rng(0))
     found, probes = learn(described), movements(np.random.default_rng(1))[1]

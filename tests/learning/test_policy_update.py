@@ -232,9 +232,9 @@ first_mixture = quick(policy_update.first_mixture, static_argnums=(1, 2))
 
 def test_components_begin_at_demonstrations_or_anywhere():
     settings = PolicyUpdate(components=3, begin="demonstrations")
-    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN, jnp.zeros(2)).means)
+    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN, None, jnp.zeros(2)).means)
     assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN.weights)) for mean in means)
-    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN, jnp.zeros(2))
+    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN, None, jnp.zeros(2))
     assert_same(anywhere, mixture.normal(jax.random.key(0), 3, 8))
 
 
@@ -242,10 +242,10 @@ def test_the_values_surrogate_needs_enough_samples():
     """A quadratic function of 8 weights has 45 numbers, and the fit needs one more."""
     enough = PolicyUpdate(surrogate="values", samples=46)
     first = partial(policy_update.first_mixture, jax.random.key(0), POINT)
-    assert jax.eval_shape(lambda: first(enough, SHOWN, jnp.zeros(2))).means.shape == (6, 8)
+    assert jax.eval_shape(lambda: first(enough, SHOWN, None, jnp.zeros(2))).means.shape == (6, 8)
     for few in (45, 20):
         with pytest.raises(UserError, match="at least 46 samples"):
-            first(replace(enough, samples=few), SHOWN, jnp.zeros(2))
+            first(replace(enough, samples=few), SHOWN, None, jnp.zeros(2))
     # Gradients tell more than values.
     replace(enough, surrogate="gradients", samples=5).check_task(POINT)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import POINT, quick
-from vigor.learning import starts
+from vigor.learning import invariants, starts
+from vigor.learning.problem import described
 from vigor.learning.starts import Starts
 from vigor.tasks.task import Transfer
 
@@ -89,3 +90,19 @@ def test_a_task_can_say_which_contexts_are_near():
     points, own = np.array([[0.0, 1.0], [5.0, 1.0], [2.0, 3.0]]), np.array([[0.0], [5.0], [2.0]])
     found = starts.in_context(task, starts.starts(task, points, own), jnp.array([0.5]), 2)
     np.testing.assert_array_equal(found.contexts[:, 0], [5.0, 2.0])
+
+
+def test_a_mixture_can_begin_at_what_is_likeliest_when_it_is_carried():
+    """Of demonstrations of four contexts those that do best in another: by hand, with the energy of each."""
+    rng = np.random.default_rng(0)
+    contexts = np.repeat(rng.normal(size=(4, 2)), 3, axis=0).astype(np.float32)
+    weights = rng.normal(size=(12, POINT.promp.weights)).astype(np.float32)
+    task = replace(POINT, transfer=Transfer(carry=lambda weights, own, to: weights * (1 + jnp.sum(to - own))))
+    joints = jax.vmap(POINT.promp.rollout)(weights)
+    common = described(task, contexts[::3], joints)[1]
+    shown, to = starts.starts(task, weights, contexts), jnp.array([0.3, -0.2])
+    found = jax.jit(lambda: starts.likeliest(task, shown, common, to, 5))()
+    carried = weights * (1 + np.sum(np.asarray(to) - contexts, axis=1, keepdims=True))
+    energies = [float(invariants.energy(common, task.describe_weights(one, to))) for one in jnp.asarray(carried)]
+    np.testing.assert_allclose(found.weights, carried[np.argsort(energies)[:5]], rtol=1e-5)
+    assert starts.likeliest(POINT, shown, common, to, 5) is shown

@@ -80,6 +80,13 @@ def test_joints_and_context_are_passed_on(motion):
     np.testing.assert_array_equal(descriptors.context(motion), np.tile(motion.context, (STEPS, 1)))
 
 
+def test_another_unit_keeps_the_name(motion):
+    target = descriptors.distance_to(slice(1, 3))
+    changed = descriptors.scaled(target, 10.0)
+    np.testing.assert_allclose(changed(motion), target(motion) / 10.0)
+    assert descriptors.name_of(changed, ("a", "goal x", "goal y")) == "distance to goal"
+
+
 def test_describe_puts_descriptors_side_by_side(motion):
     chosen = (descriptors.squared_velocity, descriptors.joint_angles, descriptors.context)
     table = descriptors.describe(motion, chosen)

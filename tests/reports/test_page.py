@@ -70,6 +70,20 @@ def test_ways_stand_beside_those_of_demonstrations_where_some_were_held_out(run:
     assert "nobody" not in text
 
 
+def test_what_demonstrations_have_in_common_has_bars(run: Path):
+    """As long as the logarithm of how many times as much a quantity differs elsewhere; the longest is all of it."""
+    one = {"quantity": "distance to first, smallest", "value": 0.25, "deviation": 0.01, "elsewhere": 1.0}
+    common = [one, one | {"quantity": HOSTILE, "deviation": 0.1}, one | {"deviation": 2.0}]
+    (run / "result.json").write_text(json.dumps(RESULT | {"common": common}))
+    text = page(run)
+    assert re.findall(r'class="bar" style="--share: (\d+)"></span>(\S+)</td>', text) == [
+        ("100", "100"),
+        ("50", "10"),
+        ("0", "0.5"),
+    ]
+    assert HOSTILE not in text
+
+
 def test_every_component_of_every_context_has_a_cell(run: Path):
     cells = re.findall(r'<span class="rate[^>]*>(\d+)</span>', page(run))
     ranked, by_context = ["99", "1"], ["100", "0", "97", "2"]

@@ -194,7 +194,9 @@ def start(task: Task, settings: EMDREXSettings, data: RankedProblem) -> EMDREXSt
             lambda key: network_training.begin(network_training.new_network(key, settings.training, task.features))
         )
         mixtures = jax.vmap(
-            lambda key, context: policy_update.first_mixture(key, task, settings.update, data.problem.starts, context)
+            lambda key, context: policy_update.first_mixture(
+                key, task, settings.update, data.problem.starts, data.problem.invariants, context
+            )
         )(jax.random.split(key_mixtures, data.problem.contexts.shape[0]), data.problem.contexts)
         return EMDREXState(
             jnp.zeros((), jnp.int32), fresh(jax.random.split(key_networks, settings.training.networks)), mixtures

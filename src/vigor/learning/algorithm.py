@@ -70,7 +70,9 @@ def first_state(task: Task, settings: VigorSettings, problem: Problem) -> VigorS
     contexts, networks = problem.contexts.shape[0], settings.density_ratio.training.networks
     key_mixtures, key_networks = jax.random.split(jax.random.fold_in(problem.key, _START))
     mixtures = jax.vmap(
-        lambda key, context: policy_update.first_mixture(key, task, settings.update, problem.starts, context)
+        lambda key, context: policy_update.first_mixture(
+            key, task, settings.update, problem.starts, problem.invariants, context
+        )
     )(jax.random.split(key_mixtures, contexts), problem.contexts)
     training = settings.density_ratio.training
     ensemble = jax.vmap(lambda key: network_training.new_network(key, training, task.features))(

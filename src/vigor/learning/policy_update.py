@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from vigor.basics.batching import by_chunks, each
 from vigor.basics.errors import UserError, check_choices
 from vigor.learning import mixture, starts, surrogate
+from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.learning.starts import Starts
 from vigor.learning.surrogate import Quadratic
@@ -35,9 +36,10 @@ class PolicyUpdate:
     """Updates of the policies."""
     components: int = 30
     """Gaussians in the mixture of each context; one a demonstration if these are fewer and mixtures begin there."""
-    begin: Literal["demonstrations", "normal"] = "demonstrations"
-    """Start of the components: at demonstrations, carried into their context where the task says how, or drawn from a
-    standard normal distribution (the paper's)."""
+    begin: Literal["demonstrations", "likeliest", "normal"] = "demonstrations"
+    """Start of the components: at demonstrations, carried into their context where the task says how, from the nearest
+    contexts; at those which, carried, are likeliest by what demonstrations have in common; or drawn from a standard
+    normal distribution (the paper's)."""
     room: float = 1.0
     """Room of a component that begins at a demonstration, as a share of how far demonstrations of different contexts
     are apart: little keeps it near what was shown or carried."""
@@ -86,14 +88,22 @@ class PolicyUpdate:
 
 
 def first_mixture(
-    key: PRNGKeyArray, task: Task, settings: PolicyUpdate, at: Starts, context: Float[Array, " coordinate"]
+    key: PRNGKeyArray,
+    task: Task,
+    settings: PolicyUpdate,
+    at: Starts,
+    common: Invariants,
+    context: Float[Array, " coordinate"],
 ) -> Mixture:
-    """A context's mixture before the first update; at: demonstrations, where it may begin."""
+    """A context's mixture before the first update; at: demonstrations, where it may begin; common: their invariants."""
     settings.check_task(task)
-    if settings.begin == "demonstrations":
+    if settings.begin == "normal":
+        return mixture.normal(key, settings.components, task.promp.weights)
+    if settings.begin == "likeliest":
+        own = starts.likeliest(task, at, common, context, settings.components)
+    else:
         own = starts.in_context(task, at, context, settings.components)
-        return starts.mixture(key, own._replace(room=settings.room * own.room), settings.components)
-    return mixture.normal(key, settings.components, task.promp.weights)
+    return starts.mixture(key, own._replace(room=settings.room * own.room), settings.components)
 
 
 def with_equal_weights(settings: PolicyUpdate, mixtures: Mixture) -> Mixture:

@@ -6,7 +6,8 @@ a demonstration is from the most similar one of another context. Where people so
 less than how far demonstrations are apart.
 
 Where a task says how movements are carried to other contexts (see `vigor.tasks.task.Transfer`), every mixture begins at
-demonstrations carried into its own context, at those of the nearest contexts.
+demonstrations carried into its own context: at those of the nearest contexts, or at those which, carried, do most of
+what all demonstrations do in theirs.
 """
 
 import math
@@ -18,10 +19,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from vigor.basics.batching import by_chunks
 from vigor.basics.contents import Contents, Numbers
+from vigor.learning import invariants
+from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.tasks.task import Task
 
+_CHUNK = 32
+"""Demonstrations that are compared with all at once, to bound memory."""
 _LEAST = 0.1
 """Least room along a weight, as a share of the usual one."""
 
@@ -93,6 +99,21 @@ def in_context(task: Task, at: Starts, context: Float[Array, " coordinate"], com
     nearest = jnp.argsort(away(task, at.contexts, context), stable=True)[:components]
     weights, contexts = at.weights[nearest], at.contexts[nearest]
     return Starts(carried(task, weights, contexts, context), contexts, at.room)
+
+
+def likeliest(
+    task: Task, at: Starts, common: Invariants, context: Float[Array, " coordinate"], components: int
+) -> Starts:
+    """Starts of a context: all of them, or, where they are carried, so many that are likeliest there, by invariants."""
+    if task.transfer.carry is None:
+        return at
+    weights = carried(task, at.weights, at.contexts, context)
+
+    def energies(weights: Float[Array, "demonstration weight"]) -> Float[Array, " demonstration"]:
+        return invariants.energy(common, jax.vmap(lambda w: task.describe_weights(w, context))(weights))
+
+    chosen = jnp.argsort(by_chunks(min(_CHUNK, len(weights)), energies, weights), stable=True)[:components]
+    return Starts(weights[chosen], at.contexts[chosen], at.room)
 
 
 def away(

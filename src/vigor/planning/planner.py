@@ -54,7 +54,7 @@ def replay(
     others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
-    start = jax.vmap(partial(policy_update.first_mixture, key_start, task, settings.update, at))(contexts)
+    start = jax.vmap(partial(policy_update.first_mixture, key_start, task, settings.update, at, common))(contexts)
     iterations = jax.tree.leaves(ensembles)[0].shape[0]
     reward = partial(density_ratio.reward, settings.density_ratio, common)
 

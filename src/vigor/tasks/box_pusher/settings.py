@@ -6,6 +6,7 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "vigor"): {
         "iterations": 30,
         "components": 12,
+        "begin": "likeliest",
         "room": 0.2,
         "samples": 30,
         "layers": 2,
@@ -14,7 +15,7 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
         "learning_rate": 5e-4,
     },
     ("paper", "vigor"): {"layers": 4, "width": 128},
-    ("default", "em-drex"): {"layers": 4, "width": 64, "kernel": 7},
+    ("default", "em-drex"): {"begin": "likeliest", "room": 0.2, "layers": 4, "width": 64, "kernel": 7},
     ("paper", "em-drex"): {
         "em_components": 1,
         "em_samples": 16384,
