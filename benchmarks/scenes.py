@@ -116,7 +116,9 @@ def plans(run: vigor.Run, contexts: np.ndarray, way: Callable[..., np.ndarray]) 
     mixtures, rewards = planner.mixtures(contexts, limits)
     learned = Policies(contexts, 0, mixtures)
     figures = evaluation.evaluate(run.task, learned, common=run.common).test
-    ranked = ranking.rank(run.task, contexts, mixtures, rewards, planner.common, limits, planner.trained)
+    ranked = ranking.rank(
+        run.task, contexts, mixtures, rewards, planner.common, limits, planner.trained, planner.starts
+    )
     made = vigor.Plans(run.task.origin, limits, ranked, str(run.folder), run.task.digest, loaded=run.task)
     keep(made, run.folder)
     return {"new": _rates(run.task, learned, figures, way) | {"holds": float(np.mean([p.best.holds for p in made]))}}

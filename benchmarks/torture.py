@@ -81,8 +81,9 @@ def _prepared(folder: Path, options: argparse.Namespace) -> Path:
     made = options.files or folder
     os.environ["XDG_STATE_HOME"] = f"{made}/state"
     if not (made / "pristine").exists():
-        made.mkdir(parents=True, exist_ok=True)
-        prepare(made, options.run, options.cases >= PATIENT)
+        shutil.rmtree(made / "begun", ignore_errors=True)
+        (made / "begun").mkdir(parents=True)
+        prepare(made / "begun", options.run, options.cases >= PATIENT).rename(made / "pristine")
     if made != folder:
         shutil.copytree(made, folder, dirs_exist_ok=True)
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"

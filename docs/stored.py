@@ -20,7 +20,7 @@ WORDS = {
     "invariants": "invariants in the reward",
     "ratio": "the networks in the reward",
     "sharpness": "sharpness",
-    "weights": "weights by reward",
+    "weights": "weights of components",
     "decay": "falling learning rate",
     "stall": "early stop",
 }
@@ -69,6 +69,13 @@ CHANGES = (
         "2026-11-17T01:31:37+00:00",
         lambda row: row["setup"]["descriptors"] == "jointwise",
         "old: distances of the end effector alone",
+    ),
+    Change(
+        "2026-11-18T21:35:00+00:00",
+        lambda row: (
+            (row["setup"]["method"], row["preset"]) == ("vigor", "default") and row["date"] > "2026-11-18T06:00"
+        ),
+        "old: weights by predicted success alone",
     ),
     Change(
         "2026-11-18T06:00:00+00:00",

@@ -95,6 +95,8 @@ def suggestions() -> str:
     from suggestions import WAYS, compared
 
     rows = result("suggestions")
+    if not rows:
+        return table([])
     return table(
         [
             {"task": row["task"], "seeds": "{} to {}".format(*row["seeds"]), "contexts before": str(row["contexts"])}
@@ -391,10 +393,11 @@ def data() -> str:
         kept = f"{row['read']:,} of {row['states']:,} states {'as they were' if row['same'] else 'CHANGED'}"
         said = f"{kept}; jumps of {row['clocks said to jump']} clocks said"
         lines[f"a bag ({row['format']}) of two topics, joints shuffled, clocks that jump"] = said
-    for row in found["hostile"]:
+    for row in found.get("hostile", ()):
         end = "a sentence" if row["a sentence"] and not row["wrote"] else f"NOT A SENTENCE, or wrote {row['wrote']}"
         lines[f"hostile: {row['file']}"] = f"{end}, {row['MB']:,} MB of memory in all, {row['cpu_s']:.1f} s"
-    lines["`vigor --help`"] = timed(found["help"])
+    if "help" in found:
+        lines["`vigor --help`"] = timed(found["help"])
     lines |= {
         f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}": timed(row)
         for row in found["first plans"]
@@ -430,28 +433,11 @@ TABLES: dict[str, Callable[[], str]] = {
     **{
         maker.__name__: maker
         for maker in (
-            *(
-                invariants,
-                invariants_calibration,
-                suggestions,
-                iteration,
-                plans,
-                box_pusher,
-                box_carrying,
-                box_mechanics,
-            ),
+            *(invariants, invariants_calibration, suggestions, iteration),
+            *(plans, box_pusher, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
-            *(
-                gail_crosscheck,
-                gail_speed,
-                speed,
-                gpu,
-                data,
-                skills,
-                torture,
-                paper_tables.differences,
-                paper_tables.em_drex,
-            ),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture),
+            *(paper_tables.differences, paper_tables.em_drex),
         )
     },
 }

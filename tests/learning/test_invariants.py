@@ -105,9 +105,30 @@ def test_nothing_makes_them_infinite(change):
     features = described.shape[-1]
     arrays = {name: np.asarray(value) for name, value in found._asdict().items()}
     check(invariants.CONTENTS, arrays, feature=features, statistic=2 * features, demonstration=len(OWNERS))
-    own = jnp.asarray(described[0], jnp.float32)
+    for values in (*found, *everything(found, jnp.asarray(described[0], jnp.float32))):
+        assert np.all(np.isfinite(values))
+
+
+@jax.jit
+def everything(found, own):
+    """All that is computed from descriptors [n, T, F]."""
     slopes = jax.grad(lambda x: jnp.sum(invariants.log_density(found, x)))(own)
-    for values in (*found, invariants.seen(found, own), invariants.predicted_success(found, own), slopes):
+    return slopes, invariants.seen(found, own), invariants.predicted_success(found, own)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(1, 3), st.sampled_from(["noise", "constant", "twice", "sum"]), st.integers(0, 99))
+def test_one_demonstration_of_few_contexts_leaves_finite_numbers(count, kind, seed):
+    """Whatever the descriptors, of which the second may be constant, or follow from others."""
+    rng = np.random.default_rng(seed)
+    described = rng.normal(size=(count, count, STEPS, 3))
+    first, third = described[..., 0], described[..., 2]
+    described[..., 1] = {"noise": described[..., 1], "constant": 3.0, "twice": first, "sum": first - 2 * third}[kind]
+    contexts, trajectories = rng.normal(size=(count, 2)), rng.normal(size=(count, 3, 1))
+    found = invariants.learn(described[0], described[1:], trajectories, contexts)
+    arrays = {name: np.asarray(value) for name, value in found._asdict().items()}
+    check(invariants.CONTENTS, arrays, feature=3, statistic=6, demonstration=count, coordinate=2)
+    for values in everything(found, jnp.asarray(described[0], jnp.float32)):
         assert np.all(np.isfinite(values))
 
 

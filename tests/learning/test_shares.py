@@ -43,7 +43,8 @@ def test_shares_are_those_of_votes(common):
     paths, ours = (np.asarray(rollout(POINT.promp, np.float32(each))) for each in (shown, means))
     for path, vote in zip(paths, np.exp(-reach) / np.exp(-reach).sum(), strict=True):
         apart = np.sqrt([np.mean(np.sum((path - own) ** 2, axis=-1)) for own in ours]) / unit
-        liked = np.exp(merit) * success**shares.CAUTION * np.exp(-(apart**2) / 2)
+        theirs = apart <= max(1 / shares.ALIKE, apart.min())
+        liked = theirs * np.exp(merit) * success**shares.CAUTION * np.exp(-(apart**2) / 2)
         expected += vote * liked / liked.sum()
     expected *= success**shares.CAUTION
     found = share(common, shown, contexts, means, merit, success)
@@ -56,7 +57,7 @@ WAYS = np.stack([np.ones(SIZE), 1.001 * np.ones(SIZE), -np.ones(SIZE)]) * 10
 
 def test_ways_are_gone_as_often_as_by_people_whatever_their_reward(common):
     shown = 10 * np.outer([1, 1, 1, -1], np.ones(SIZE))
-    found = share(common, shown, [HERE] * 4, WAYS, np.log([0.01, 0.04, 0.95]), np.ones(3))
+    found = share(common, shown, [HERE] * 4, WAYS, np.log([1e-12, 4e-12, 1.0]), np.ones(3))
     np.testing.assert_allclose(found, [0.15, 0.6, 0.25], atol=1e-2)
 
 

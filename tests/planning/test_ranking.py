@@ -13,6 +13,7 @@ from planned import solution
 from vigor.basics.errors import UserError
 from vigor.learning.mixture import Mixture
 from vigor.learning.problem import described
+from vigor.learning.starts import Starts
 from vigor.motion.promp import rollout
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning import constraints, ranking
@@ -40,9 +41,10 @@ def mixtures_of(task, spread=0.01) -> Mixture:
 def ranked(task, limits, mixtures=None, contexts=None) -> tuple[Plan, ...]:
     contexts = task.sample_contexts(np.random.default_rng(0), CONTEXTS) if contexts is None else contexts
     mixtures = mixtures_of(task) if mixtures is None else mixtures
-    shown = rollout(task.promp, mixtures.means.reshape(-1, task.promp.weights))
-    common = described(task, contexts, shown)[1]
-    return ranking.rank(task, contexts, mixtures, REWARDS, common, limits, contexts, SAMPLES)
+    shown = mixtures.means.reshape(-1, task.promp.weights)
+    common = described(task, contexts, rollout(task.promp, shown))[1]
+    at = Starts(shown, jnp.repeat(jnp.asarray(contexts), COMPONENTS, axis=0), jnp.ones(shown.shape[1]))
+    return ranking.rank(task, contexts, mixtures, REWARDS, common, limits, contexts, at, SAMPLES)
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,8 @@ def test_a_task_adds_regions_and_pictures(tmp_path, demonstrations):
     )
     names = drawn(replace(POINT, display=display), tmp_path / "run", demonstrations)
     assert {"distances_test", "final_states"} <= names
-    assert seen == [((2, 2), (2, 2, POINT.promp.steps, 2), (2, 2))], "test contexts alone"
+    ways = seen[0][2][1]
+    assert seen == [((2, 2), (2, ways, POINT.promp.steps, 2), (2, ways))], "test contexts alone, their ways"
     assert "The end &amp; the goal." in (tmp_path / "run" / "report.html").read_text()
 
 

@@ -68,7 +68,7 @@ def learn(hand: Hand, iterations: int) -> None:
     hand.press("Learn")
 
 
-def check_context(hand: Hand, expected, tolerance: float, seconds: float = 20.0) -> None:
+def check_context(hand: Hand, expected, tolerance: float, seconds: float = 60.0) -> None:
     """The page shows a context, perhaps after a while."""
     end = time.monotonic() + seconds
     while not np.allclose(hand.context(), expected, rtol=0, atol=tolerance):

@@ -148,10 +148,10 @@ def additions(choice: Choice, data: Data) -> list[Cell]:
     for usual in replace(choice, presets=get_args(Preset), methods=("vigor",)).usual(data, tuple(TASKS), ("vigor",)):
         cells.append(usual)
         other = preset(usual.setup.task, "paper" if usual.preset == "default" else "default", "vigor")
-        for name in ADDITIONS:
-            cells += _changed(usual, data, name, value_of(other, name))
         if usual.preset == "default":  # Invariants alone, without the networks' logits.
             cells += _changed(usual, data, "ratio", False)
+        for name in ADDITIONS:
+            cells += _changed(usual, data, name, value_of(other, name))
     return cells
 
 

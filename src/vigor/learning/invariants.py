@@ -192,20 +192,16 @@ def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray, 
     ratios, axes = np.linalg.eigh(inverse_root @ within @ inverse_root.T)
     directions = inverse_root.T @ axes
 
-    # By descriptor: the statistic, last or smallest, in which demonstrations agree more.
     by_context = np.diag(background) - (OVER_TIME if others else 0.0)
-    varies = by_context > _NOTHING
-    single = np.where(varies, np.diag(within) / np.where(varies, by_context, 1.0), 1.0).reshape(2, features)
-    better, each = single.argmin(axis=0), np.arange(features)
-    agreed = single.min(axis=0) < LARGEST
-    middle = (
-        np.median(own, axis=0).reshape(2, features)[better, each] * unit + origin.reshape(2, features)[better, each]
-    )
+    better, agreed, told = _better(np.diag(within), by_context)
+    each = np.arange(features)
+    middle = np.median(own, axis=0).reshape(2, features)[better, each] * unit
+    middle += origin.reshape(2, features)[better, each]
     width = np.sqrt(np.diag(within)).reshape(2, features)[better, each] + FINEST
     found = {
         "centre": np.where(agreed, middle, mean),
         "scale": np.where(agreed, width, 1.0) * unit,
-        "relevance": np.clip(1 - single.min(axis=0) / LARGEST, LEAST, 1.0),
+        "relevance": np.clip(1 - told / LARGEST, LEAST, 1.0),
         "origin": origin,
         "directions": directions / units[:, None],
         "ratios": np.maximum(ratios, 0.0),
@@ -218,6 +214,14 @@ def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray, 
         "distinct": 1.0,
     }
     return Invariants(**{name: jnp.asarray(value, jnp.float32) for name, value in found.items()})
+
+
+def _better(within: np.ndarray, by_context: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By descriptor [F]: the statistic, last or smallest, in which demonstrations agree more, whether they do, and its
+    ratio; from variances [S] among them, and by context."""
+    varies = by_context > _NOTHING
+    single = np.where(varies, within / np.where(varies, by_context, 1.0), 1.0).reshape(2, -1)
+    return single.argmin(axis=0), single.min(axis=0) < LARGEST, single.min(axis=0)
 
 
 def _unit(contexts: np.ndarray, owners: np.ndarray) -> np.ndarray:

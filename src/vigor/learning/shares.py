@@ -6,8 +6,10 @@ Every demonstration votes, the more the nearer the context that it is of, for th
 
 up to a factor, with s_k the predicted success of a component, m_k its merit by reward and predicted success, d_ik its
 difference from the demonstration in units of ALIKE times the smallest difference of two ways, and c_i the distance of
-the demonstration's context, in deviations. So reward decides among components of the same way alone, and how often a
-way is gone is what people show. A component that is like nothing anybody did is hardly drawn.
+the demonstration's context, in deviations. Only components that go a demonstration's way, by the smallest difference of
+two ways, have its vote, or else the one that comes nearest. So reward decides among components of the same way alone,
+however large it is, and how often a way is gone is what people show. A component that is like nothing anybody did is
+hardly drawn.
 """
 
 import jax
@@ -63,5 +65,6 @@ def log_shares(
     distinct = common.distinct if task.judge.distinct is None else task.judge.distinct
     alike = jnp.maximum(ALIKE * distinct, 1e-6)
     far = jnp.sqrt(starts.apart(task, voters.contexts, context) / len(context)) / REACH
-    votes = jax.nn.log_softmax(merit - apart / (2 * alike**2), axis=-1)
+    theirs = apart <= jnp.maximum(distinct**2, jnp.min(apart, axis=-1, keepdims=True))
+    votes = jax.nn.log_softmax(jnp.where(theirs, merit - apart / (2 * alike**2), -jnp.inf), axis=-1)
     return jax.nn.logsumexp(jax.nn.log_softmax(-far)[:, None] + votes, axis=0)

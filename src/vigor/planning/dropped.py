@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.demonstrations.repertoire import APART
 from vigor.learning import starts
@@ -24,7 +24,7 @@ def in_words(
     shown = starts.in_context(task, at, jnp.asarray(context, jnp.float32), len(joints))
     movements = np.asarray(rollout(task.promp, shown.weights))
     way = distinct_solutions(movements, APART * distinct)
-    between = cdist(apart(movements), apart(joints[holds]))
+    between = scipy.spatial.distance.cdist(apart(movements), apart(joints[holds]))
     near = between.min(axis=0) < APART * distinct
     lost = ~np.isin(way, way[between.argmin(axis=0)[near]])
     if not np.any(lost):

@@ -1,8 +1,7 @@
-"""What viser's page lacks, as a script in it: the name of its tab, and a view from above that a mouse cannot turn.
+"""What viser's page lacks, as a script in it: a name for its tab, and a view from above that no hand turns.
 
-A press of the mouse beside everything that can be dragged does not reach the camera; to move and to zoom the view, with
-the right button and the wheel, stays. A finger points at nothing before it presses, so presses of fingers are let
-through.
+viser's camera follows a pointer through the document's moves alone, and what is dragged through the window's: moves
+that would turn the view are kept from the camera. Two fingers, the right button and the wheel move and zoom it.
 """
 
 import json
@@ -12,16 +11,25 @@ NAME = "document.title = {};"
 STILL = """
 if (!window.vigorStill) {
   window.vigorStill = true;
-  window.addEventListener("pointerdown", (event) => {
-    const missed = event.target.tagName === "CANVAS" && event.target.style.cursor !== "pointer";
-    if (missed && event.button === 0 && event.pointerType === "mouse") event.stopImmediatePropagation();
-  }, true);
+  const fingers = new Set(), kept = new WeakMap();
+  for (const [name, act] of [["pointerdown", "add"], ["pointerup", "delete"], ["pointercancel", "delete"]])
+    window.addEventListener(name, (event) => event.pointerType === "touch" && fingers[act](event.pointerId), true);
+  const turns = (event) => event.pointerType === "touch" ? fingers.size < 2 : event.buttons === 1;
+  const still = (type, hear) => {
+    if (type !== "pointermove") return hear;
+    if (!kept.has(hear)) kept.set(hear, (event) => { if (!turns(event)) hear(event); });
+    return kept.get(hear);
+  };
+  for (const name of ["addEventListener", "removeEventListener"]) {
+    const original = document[name].bind(document);
+    document[name] = (type, hear, options) => original(type, still(type, hear), options);
+  }
 }
 """
 
 
 def script(name: str, still: bool) -> str:
-    """HTML that names the tab; still: and lets no press that misses turn the view."""
+    """HTML that names the tab; still: and keeps the view from being turned."""
     code = NAME.format(json.dumps(name)) + (STILL if still else "")
     # A page that is drawn by React runs no scripts of HTML that it is given, but hears when a picture is not there.
     return f'<img src="data:," alt="" style="display:none" onerror="{escape(code, quote=True)}">'

@@ -85,8 +85,8 @@ class Panel:
         """Show what changes all the time."""
         shared, robot = self._shared, self._shared.robot
         with shared.lock:
-            film, missing, held = robot.film, shared.missing, robot.held
-            recording, notice = robot.recorder.active, shared.notice
+            film, held, recording, notice = robot.film, robot.held, robot.recorder.active, shared.notice
+            missing = shared.missing if film is not None or recording else None
         html = light(GREY, escape(notice)) if notice and notice != self._advice.sentence else ""
         if film is not None:
             html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}")

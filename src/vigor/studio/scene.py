@@ -9,7 +9,6 @@ import viser
 from viser.transforms import SO3
 
 from vigor.motion.shapes import Sphere
-from vigor.studio.film import Film
 from vigor.studio.ghosts import Ghosts
 from vigor.studio.grounds import Obstacles, Shadows, draw_reach
 from vigor.studio.obstacles import Obstacle
@@ -74,8 +73,9 @@ class Scene:
         self._rings = Rings(server.scene, session, picture, marks)
         self._trail = Trail(server.scene, self._shared.stage.view.link)
         self._ghosts = Ghosts(server.scene, view.link)
-        self._moment: tuple[Film, int] | None = None
-        """Film and picture that ghosts were drawn from last."""
+        self._state: tuple[Any, ...] = (None,) * 4
+        self._now: tuple[Any, ...] = ()
+        """What the scene was drawn from last: things that are replaced as a whole, and numbers."""
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
         self._traces = Traces(server.scene, view.link)
@@ -193,18 +193,21 @@ class Scene:
 
     def draw(self) -> None:
         """Show the robot, what it moves and the marks as they are now."""
-        shared = self._shared
+        shared, robot = self._shared, self._shared.robot
         with shared.lock:
-            picture, context, reached = shared.robot.picture, shared.context, shared.reached
-            seen = shared.robot.seen if shared.robot.recorder.active else []
-            held, missing, obstacles = shared.robot.held, shared.missing, shared.obstacles
-            film = shared.robot.film if shared.ghosts else None
-            moment = None if film is None else (film, int(film.time * film.rate))
+            film = robot.film if shared.ghosts else None
+            moment = None if film is None else int(film.time * film.rate)
+            state = robot.picture, shared.context, shared.obstacles, film
+            now = moment, robot.held, robot.recorder.active, len(robot.seen)
+            if now == self._now and all(a is b for a, b in zip(state, self._state, strict=True)):
+                return
+            self._state, self._now = state, now
             beside = [] if film is None else film.beside
+            picture, context, obstacles, reached = robot.picture, shared.context, shared.obstacles, shared.reached
+            seen = robot.seen if robot.recorder.active else []
+            held, missing = robot.held, shared.missing
         self._trail.draw(seen, held, missing)
-        if moment != self._moment:
-            self._moment = moment
-            self._ghosts.draw(beside)
+        self._ghosts.draw(beside)
         poses = [body.pose for body in picture.bodies]
         tool = np.zeros(0) if picture.tool is None else picture.tool.ravel()
         shapes = [np.append(shape.centre, _half(shape)) for shape in obstacles]
