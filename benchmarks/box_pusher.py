@@ -224,6 +224,23 @@ def table(rows: list[Row]) -> list[dict[str, str]]:
     return lines
 
 
+def ahead(rows: list[Row], method: str = "vigor", floor: str = "carried", training: int = 6) -> list[dict[str, str]]:
+    """Lines of a table: by how much a method is ahead of a floor, on the same seeds."""
+    known = {(row["method"], row["seed"]): row for row in rows if row["training"] == training}
+    seeds = [seed for name, seed in known if name == method and (floor, seed) in known]
+    lines = []
+    for figure in ("best", "mixture"):
+        away = np.array([known[method, seed][figure] - known[floor, seed][figure] for seed in seeds])
+        error = away.std(ddof=1) / np.sqrt(len(away))
+        numbers = {
+            "ahead by": f"{away.mean():.3f}",
+            "standard error": f"{error:.3f}",
+            "ahead on": f"{sum(away > 0)} of {len(away)} seeds",
+        }
+        lines.append({"VIGOR and demonstrations carried": figure} | numbers)
+    return lines
+
+
 def _figures(own: list[Row]) -> dict[str, str]:
     """Figures of one method over seeds."""
     best, mixture = (summary([row[name] for row in own]) for name in ("best", "mixture"))

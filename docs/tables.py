@@ -150,6 +150,12 @@ def box_pusher() -> str:
     return table(lines(result("box_pusher")))
 
 
+def box_ahead() -> str:
+    from box_pusher import ahead
+
+    return table(ahead(result("box_pusher")))
+
+
 def box_carrying() -> str:
     from box_carrying import table as lines
 
@@ -434,7 +440,7 @@ TABLES: dict[str, Callable[[], str]] = {
         maker.__name__: maker
         for maker in (
             *(invariants, invariants_calibration, suggestions, iteration),
-            *(plans, box_pusher, box_carrying, box_mechanics),
+            *(plans, box_pusher, box_ahead, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
             *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture),
             *(paper_tables.differences, paper_tables.em_drex),
