@@ -10,6 +10,7 @@ import argparse
 import io
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -189,7 +190,8 @@ def main() -> None:
     task = load_task("planar-reacher")
     robot = load_stage(task)
     with tempfile.TemporaryDirectory() as folder:
-        first = recordings.generate(task, seed=0, contexts=4, per_context=4)
+        made = recordings.generate(task, seed=0, contexts=4, per_context=4)
+        first = replace(made, contexts=made.contexts[: made.context_of.max() + 1])  # None without a demonstration.
         demonstrations.save(first, Path(folder) / "demonstrations")
         with (
             studio("planar-reacher", Path(folder)) as (url, _),

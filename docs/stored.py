@@ -102,10 +102,10 @@ def stored() -> list[Row]:
 
 
 def latest() -> list[Row]:
-    """Stored rows, without old ones whose configuration has been run again."""
-    rows = stored()
-    again = {_kind(row)[:-1] for row in rows if not row["old"]}
-    return [row for row in rows if not row["old"] or _kind(row)[:-1] not in again]
+    """Stored rows of the present program; of what was not run again, those that are least old."""
+    rows = sorted(stored(), key=lambda row: row["date"])
+    marks = {_kind(row)[:-1]: row["old"] for row in rows}
+    return [row for row in rows if row["old"] == marks[_kind(row)[:-1]]]
 
 
 def _nested(flat: dict[str, str]) -> Row:

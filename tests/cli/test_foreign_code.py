@@ -40,7 +40,14 @@ class Foreign:
         self.folder, self.mark = folder, folder / "mark"
         self.hostile = f"open({str(self.mark)!r}, 'w').close()\n"
         self.file = self.write(folder / "run" / "task.py", self.hostile + EXAMPLE.read_text())
-        for name in (run.CONFIG, run.POLICIES, run.RESULT, "ensembles.safetensors", "invariants.safetensors"):
+        for name in (
+            run.CONFIG,
+            run.POLICIES,
+            run.RESULT,
+            "ensembles.safetensors",
+            "invariants.safetensors",
+            "starts.safetensors",
+        ):
             shutil.copy(trained / name, folder / "run")
         shutil.copytree(trained / run.DEMONSTRATIONS, folder / "run" / run.DEMONSTRATIONS)
         planar().save(folder / "run" / "plans" / "1.json")

@@ -28,7 +28,7 @@ def test_every_method_has_presets_for_every_task(name, task, kind):
     assert type(settings) is METHODS[name].settings
     assert METHODS[name].steps(settings) >= 1
     if name not in ("gail", "copied", "carried"):
-        most = (6 if task == "box-pusher" else 30) if (name, kind) == ("vigor", "default") else 5
+        most = (12 if task == "box-pusher" else 30) if (name, kind) == ("vigor", "default") else 5
         assert value_of(settings, "components") == (1 if name in ("bc-t", "bc-s") else most)
 
 

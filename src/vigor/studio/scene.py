@@ -25,8 +25,6 @@ WAITING, REACHED = (60, 90, 150), (10, 140, 60)
 BODY, GOAL, TOOL = (204, 56, 46), (70, 165, 110), (64, 69, 77)
 PAPER, SLATE = (232, 232, 232), (55, 58, 64)
 """Colours of the ground's lines on a light page and on a dark one."""
-HALO = 1.8
-"""Radius around the ball at which it is grabbed, in its own radii."""
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
 TIPPED = 0.02
@@ -126,12 +124,6 @@ class Scene:
             joints.append(joint)
             if i in grips:
                 self._drags(joint, Held("grip", i))
-            if i == ball:  # What is pressed near the ball is meant for it; its far side, in lines, hides nothing.
-                halo = scene.add_icosphere(
-                    f"/robot/joint{i}/halo", HALO * radius, GRIP, subdivisions=1, wireframe=True, opacity=0.0,
-                    side="back", cast_shadow=False,
-                )  # fmt: skip
-                self._drags(halo, Held("grip", i))
         return links, joints
 
     def _body(self, number: int, body: Body) -> Any:
