@@ -14,6 +14,7 @@ from vigor.learning import mixture, networks, policy_update
 from vigor.learning.mixture import Mixture
 from vigor.learning.networks import Architecture
 from vigor.learning.policy_update import PolicyUpdate
+from vigor.learning.problem import described
 from vigor.learning.starts import Starts
 from vigor.learning.surrogate import Quadratic
 from vigor.learning.trust_region import kl_bounded_step
@@ -133,6 +134,7 @@ def test_chunks_do_not_change_the_update(settings):
 
 SHOWN = Starts(jax.random.normal(jax.random.key(9), (6, 8)), jnp.zeros((6, 2)), jnp.ones(8))
 """Weights of demonstrations."""
+COMMON = described(POINT, np.array([[0.0, 0.0], [1.0, 0.0]]), POINT.promp.rollout(SHOWN.weights))[1]
 SETTINGS = PolicyUpdate(components=2, samples=12, kl_bound=0.5)
 
 
@@ -232,9 +234,9 @@ first_mixture = quick(policy_update.first_mixture, static_argnums=(1, 2))
 
 def test_components_begin_at_demonstrations_or_anywhere():
     settings = PolicyUpdate(components=3, begin="demonstrations")
-    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN, None, jnp.zeros(2)).means)
+    means = np.asarray(first_mixture(jax.random.key(0), POINT, settings, SHOWN, COMMON, jnp.zeros(2)).means)
     assert all(any(np.array_equal(mean, one) for one in np.asarray(SHOWN.weights)) for mean in means)
-    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN, None, jnp.zeros(2))
+    anywhere = first_mixture(jax.random.key(0), POINT, replace(settings, begin="normal"), SHOWN, COMMON, jnp.zeros(2))
     assert_same(anywhere, mixture.normal(jax.random.key(0), 3, 8))
 
 
@@ -242,10 +244,10 @@ def test_the_values_surrogate_needs_enough_samples():
     """A quadratic function of 8 weights has 45 numbers, and the fit needs one more."""
     enough = PolicyUpdate(surrogate="values", samples=46)
     first = partial(policy_update.first_mixture, jax.random.key(0), POINT)
-    assert jax.eval_shape(lambda: first(enough, SHOWN, None, jnp.zeros(2))).means.shape == (6, 8)
+    assert jax.eval_shape(lambda: first(enough, SHOWN, COMMON, jnp.zeros(2))).means.shape == (6, 8)
     for few in (45, 20):
         with pytest.raises(UserError, match="at least 46 samples"):
-            first(replace(enough, samples=few), SHOWN, None, jnp.zeros(2))
+            first(replace(enough, samples=few), SHOWN, COMMON, jnp.zeros(2))
     # Gradients tell more than values.
     replace(enough, surrogate="gradients", samples=5).check_task(POINT)
 
