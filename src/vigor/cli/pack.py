@@ -20,8 +20,8 @@ class Pack:
     licence: Annotated[str, arg(metavar="TEXT")] = ""
     """Licence of the demonstrations, for instance CC-BY-4.0; whoever opens the skill is told."""
     every: MaybeInt = None
-    """Keep every n-th of the run's ensembles, which makes the file smaller and plans faster. Default: 2,
-    or as many as 8 MB hold."""
+    """Keep every n-th of the run's ensembles, which makes the file smaller and plans faster. Default: as many as 8 MB
+    hold."""
     task: TaskOfRun = None
     """Task of the run, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 

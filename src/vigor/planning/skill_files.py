@@ -33,9 +33,8 @@ from vigor.tasks import Task
 FORMAT, VERSION = "vigor-skill", "1"
 LARGEST = 2**28
 """Most bytes of a skill."""
-EVERY, BYTES = 2, 7.9e6
-"""Of a run's ensembles a skill keeps every second by default, and fewer if these take more bytes than that.
-`benchmarks/skills.py` measures what it costs."""
+BYTES = 7.9e6
+"""Most bytes of a skill's networks by default; `benchmarks/skills.py` measures what that costs."""
 
 
 # From a run
@@ -47,7 +46,7 @@ def pack(
     """Write the skill of a finished run to a new file.
 
     task: see `run.task_of`; licence: that of the demonstrations, in words; every: keep every n-th ensemble, by default
-    see `EVERY`. Networks are rounded to 8 bits.
+    as many as `BYTES` hold. Networks are rounded to 8 bits.
     """
     if path.suffix != SUFFIX:
         raise UserError(f"a skill is a {SUFFIX} file, not {path}")
@@ -56,7 +55,7 @@ def pack(
     made = planner.load(folder, task=task)
     if every is None:
         leaves = jax.tree.leaves(made.ensembles)
-        every = min(len(leaves[0]), max(EVERY, math.ceil(sum(leaf.size for leaf in leaves) / BYTES)))
+        every = min(len(leaves[0]), math.ceil(sum(leaf.size for leaf in leaves) / BYTES))
     made = replace(made, ensembles=planner.thin(made.ensembles, every))
     card = _card(folder, made, licence, every)
     arrays = _arrays(made)
