@@ -82,7 +82,10 @@ def test_everything_else_of_a_setup_comes_back():
         (lambda read: read["settings"]["update"].update(iterations=10.5), "iterations must be a whole number"),
         (lambda read: read["settings"]["update"].update(iterations=True), "iterations must be a whole number"),
         (lambda read: read["settings"]["update"].update(iterations=0), "iterations, components and samples must be"),
-        (lambda read: read["settings"]["update"].update(begin="late"), "begin must be one of demonstrations, likeliest, normal"),
+        (
+            lambda read: read["settings"]["update"].update(begin="late"),
+            "begin must be one of demonstrations, likeliest, normal",
+        ),
         (lambda read: read["settings"]["density_ratio"].update(invariants="no"), "invariants must be true or false"),
     ],
 )
