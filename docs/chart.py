@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
 from row_tables import FRESH, box_pusher, floor
-from stored import TASKS, groups, latest, old
+from stored import TASKS, groups, stored
 
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.experiments.tables import Group
@@ -25,7 +25,7 @@ FLOORS = ("copied", "carried")
 
 def figures() -> list[dict[str, Any]]:
     """What the chart shows, from top to bottom: success of the best component and of the mixture, with intervals."""
-    rows = [row for row in latest() if not row["varied"]]
+    rows = [row for row in stored() if not row["varied"]]
     shown: list[dict[str, Any]] = []
     for task in TASKS:
         if task == "box-pusher":
@@ -76,7 +76,6 @@ def _line(task: str, label: str, group: Group) -> dict[str, Any]:
     best, mixture = group.summary("success"), group.summary("mixture")
     ends = {"best_interval": best.interval, "mixture_interval": mixture.interval}
     rounded = {key: [round(end, 4) for end in value] if value else None for key, value in ends.items()}
-    label += "*" if old(group) else ""
     return {"task": task, "label": label, "best": round(best.mean, 4), "mixture": round(mixture.mean, 4)} | rounded
 
 
@@ -110,8 +109,7 @@ def draw(shown: list[dict[str, Any]]) -> Figure:
         ax.grid(axis="x", color="#e6e6e6")
         ax.spines[:].set_visible(False)
     panels[-1].xaxis.set_major_formatter(PercentFormatter(1.0))
-    note = "; * with earlier settings" if any(line["label"].endswith("*") for line in shown) else ""
-    words = f"success in contexts without demonstrations; bars: 95% interval of the mean over seeds{note}"
+    words = "success in contexts without demonstrations; bars: 95% interval of the mean over seeds"
     figure.supxlabel(words, fontsize=9, color=INK)
     keys = [
         Line2D([], [], linestyle="", marker="o", color=INK, label="any movement drawn"),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from stored import OURS, RESULTS, TASKS, WORDS, groups, latest, name, old, seeds, stored
+from stored import EARLIER, OURS, RESULTS, TASKS, WORDS, groups, name, seeds, stored
 
 from vigor.experiments import paper, tables
 from vigor.experiments.statistics import Summary, chance, interval_words, summary
@@ -12,6 +12,7 @@ from vigor.experiments.tables import Group
 
 FRESH = 400
 """First of the seeds on which nothing was chosen."""
+OUR_EM_DREX = ("em-drex", "default")
 
 
 def table(lines: Sequence[dict[str, str]]) -> str:
@@ -74,7 +75,7 @@ def box_pusher() -> dict[str, dict[str, Summary]]:
 def headline() -> str:
     """VIGOR, the next best method and a floor, for the README; seeds on which nothing was chosen, if there are any."""
     lines = []
-    for group in groups(row for row in latest() if not row["varied"] and row["setup"]["method"] in OURS):
+    for group in groups(row for row in stored() if not row["varied"] and row["setup"]["method"] in OURS):
         if group.task == "box-pusher":
             continue
         fresh = tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH)
@@ -102,10 +103,9 @@ def headline() -> str:
 def presets() -> str:
     """The paper's settings, ours, and each addition alone and removed."""
     lines = floor()
-    for group in groups(row for row in latest() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
+    for group in groups(row for row in stored() if row["varied"] in WORDS and row["setup"]["method"] in OURS):
         sign = "+" if group.preset == "paper" else "-"
-        mark = f" ({old(group)})" if old(group) else ""
-        label = f"{sign} {WORDS[group.varied]}{mark}" if group.varied else f"**{name(group)}**"
+        label = f"{sign} {WORDS[group.varied]}" if group.varied else f"**{name(group)}**"
         lines.append({"task": group.task, "method": label} | success(group))
     return table(lines)
 
@@ -123,7 +123,7 @@ def methods() -> str:
             }
             | distance(group)
             | distance(group, "train")
-            for group in groups(latest())
+            for group in groups(stored())
             if not group.varied
         ]
     )
@@ -131,13 +131,14 @@ def methods() -> str:
 
 def mended() -> str:
     """EM+D-REX with our settings, before and after its objective was mended."""
-    own = [group for group in groups(stored()) if (group.method, group.preset) == ("em-drex", "default")]
-    return table([{"task": group.task, "method": name(group)} | success(group) for group in own if not group.varied])
+    usual = [row for row in stored() if not row["varied"] and (row["setup"]["method"], row["preset"]) == OUR_EM_DREX]
+    own = [group for group in groups([*usual, *stored(EARLIER)]) if group.task != "box-pusher"]
+    return table([{"task": group.task, "method": name(group)} | success(group) for group in own])
 
 
 def verdicts() -> str:
     """Every box of the paper's plots beside ours."""
-    usual = [group for group in groups(latest()) if not group.varied]
+    usual = [group for group in groups(stored()) if not group.varied]
     lines = []
     for (task, figure, split), boxes in paper.BOXES.items():
         for group in (group for group in usual if group.task == task):
@@ -163,7 +164,7 @@ def settled() -> str:
     """The paper's own ten seeds, where its plots determine them, beside ours with the paper's settings."""
     lines = []
     for (task, method), theirs in paper.SEEDS.items():
-        rows = (row for row in latest() if row["setup"]["seed"] >= FRESH and row["preset"] == "paper")
+        rows = (row for row in stored() if row["setup"]["seed"] >= FRESH and row["preset"] == "paper")
         for group in groups(row for row in rows if not row["varied"]):
             if (group.task, group.method) == (task, method):
                 ours, there = group.values("success"), summary(theirs)
@@ -183,15 +184,15 @@ def findings() -> str:
             {"task": one.reference.task, "method": name(one.reference), "the paper finds": one.finding.words}
             | {"success of": one.components, "better": f"{one.better:.3f}", "worse": f"{one.worse:.3f}"}
             | {"95%": "{:+.3f} to {:+.3f}".format(*one.interval) if one.interval else "", "here": one.verdict}
-            for one in tables.findings(groups(row for row in latest() if not row["old"]))
+            for one in tables.findings(groups(stored()))
         ]
     )
 
 
 def _ablated() -> Iterator[tuple[Group, list[Group]]]:
     """Usual settings of the reachers that were changed, and what they were changed to."""
-    kept = [group for group in groups(latest()) if group.task != "box-pusher" and group.method in OURS]
-    for usual in (group for group in kept if not group.varied and not old(group)):
+    kept = [group for group in groups(stored()) if group.task != "box-pusher" and group.method in OURS]
+    for usual in (group for group in kept if not group.varied):
         alike = [one for one in kept if (one.task, one.name) == (usual.task, usual.name)]
         changed = [one for one in alike if one.varied not in WORDS]
         if changed:
@@ -199,8 +200,7 @@ def _ablated() -> Iterator[tuple[Group, list[Group]]]:
 
 
 def _value(group: Group) -> str:
-    value = tables.word(group.setting(group.varied))
-    return f"{value} ({old(group)})" if old(group) else value
+    return tables.word(group.setting(group.varied))
 
 
 def sensitivity() -> str:

@@ -1,17 +1,24 @@
-"""Rows of the benchmark that docs/results keeps, by configuration; those from before a change are marked as old."""
+"""Rows of benchmarks that docs/results keeps, by configuration: python docs/stored.py FOLDER adds those of a benchmark.
 
+`rows.csv` has rows of the present program alone: whoever changes what a method does takes its rows out, and adds new
+ones. `em_drex_earlier.csv` has those of EM+D-REX before it was mended, with what they lacked.
+"""
+
+import argparse
 import csv
+import io
 from ast import literal_eval
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from vigor.basics import files
 from vigor.experiments import paper
-from vigor.experiments.store import Row
+from vigor.experiments.store import TABLE, Row, Store
 from vigor.experiments.tables import Group
 
 RESULTS = Path(__file__).parent / "results"
+ROWS, EARLIER = RESULTS / "rows.csv", RESULTS / "em_drex_earlier.csv"
 WORDS = {
     "": "usual",
     "begin": "start at demonstrations",
@@ -25,87 +32,40 @@ WORDS = {
     "stall": "early stop",
 }
 """Additions of the project's defaults, in words; a setting that is not among them is its own word."""
-
-
 TASKS, METHODS = list(dict.fromkeys(task for task, _, _ in paper.BOXES)), list(paper.NAMES)
 """Tasks and methods in the order of the paper."""
-
-
 OURS = ("vigor", "em-drex")
 """Methods that have settings of ours beside the paper's."""
 
 
-class Change(NamedTuple):
-    """A change of the program after which a method's rows are others; earlier ones are marked as old."""
-
-    date: str
-    concerns: Callable[[Row], bool]
-    mark: str
-    """Words for what earlier rows lack or had."""
+def stored(path: Path = ROWS) -> list[Row]:
+    """Rows of a table, as a benchmark's store has them."""
+    return [_nested(flat) for flat in _lines(path)]
 
 
-CHANGES = (
-    Change(
-        "2026-11-18T14:50:46+00:00",
-        lambda row: row["setup"]["task"] == "box-pusher",
-        "old: earlier demonstrations",
-    ),
-    Change(
-        "2026-11-18T21:10:00+00:00",
-        lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-18T14:00:00",
-        "old: a reward without bounds, slower settings",
-    ),
-    Change(
-        "2026-11-18T14:00:00+00:00",
-        lambda row: row["setup"]["method"] == "em-drex" and row["date"] > "2026-11-17T01:22:41",
-        "old: no prior in its objective",
-    ),
-    Change(
-        "2026-11-17T01:22:41+00:00",
-        lambda row: row["setup"]["method"] == "em-drex",
-        "old: no entropy in its objective",
-    ),
-    Change(
-        "2026-11-17T01:31:37+00:00",
-        lambda row: row["setup"]["descriptors"] == "jointwise",
-        "old: distances of the end effector alone",
-    ),
-    Change(
-        "2026-11-18T21:35:00+00:00",
-        lambda row: (
-            (row["setup"]["method"], row["preset"]) == ("vigor", "default") and row["date"] > "2026-11-18T06:00"
-        ),
-        "old: weights by predicted success alone",
-    ),
-    Change(
-        "2026-11-18T06:00:00+00:00",
-        lambda row: (row["setup"]["method"], row["preset"]) == ("vigor", "default"),
-        "old: earlier defaults",
-    ),
-)
-"""The latest first for each that is concerned: the first that holds names the row's mark."""
+def add(folder: Path) -> int:
+    """Add the rows of a benchmark; one of the same cell is replaced. Returns how many there are."""
+    Store(folder).write_table()
+    lines = {_place(line): line for path in (ROWS, folder / TABLE) for line in _lines(path)}
+    kept = [lines[place] for place in sorted(lines)]
+    names = dict.fromkeys(name for line in kept for name, text in line.items() if text)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(names), lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(kept)
+    files.write_text(ROWS, text.getvalue())
+    return len(kept)
 
 
-def stored() -> list[Row]:
-    """Rows of all benchmarks that are kept, as their store has them; of the same cell the latest."""
-    found: dict[tuple[Any, ...], Row] = {}
-    for path in sorted(RESULTS.glob("*/results.csv")):
-        with path.open(newline="", encoding="utf-8") as file:
-            for flat in csv.DictReader(file):
-                row = _nested(flat)
-                row.setdefault("preset", "default")
-                row["old"] = _mark(row)
-                key = *_kind(row), row["setup"]["seed"]
-                if key not in found or row["date"] > found[key]["date"]:
-                    found[key] = row
-    return list(found.values())
+def _lines(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
-def latest() -> list[Row]:
-    """Stored rows of the present program; of what was not run again, those that are least old."""
-    rows = sorted(stored(), key=lambda row: row["date"])
-    marks = {_kind(row)[:-1]: row["old"] for row in rows}
-    return [row for row in rows if row["old"] == marks[_kind(row)[:-1]]]
+def _place(line: dict[str, str]) -> tuple[Any, ...]:
+    """The cell of a line: its configuration and its seed."""
+    row = _nested(line)
+    return *_kind(row), row["setup"]["seed"]
 
 
 def _nested(flat: dict[str, str]) -> Row:
@@ -130,18 +90,11 @@ def _value(name: str, text: str) -> Any:
         return text
 
 
-def _mark(row: Row) -> str:
-    """Mark of a row that was made before a change that concerns it."""
-    made = datetime.fromisoformat(row["date"])
-    marks = (item.mark for item in CHANGES if item.concerns(row) and made < datetime.fromisoformat(item.date))
-    return next(marks, "")
-
-
 def _kind(row: Row) -> tuple[Any, ...]:
     """Configuration of a row, but for its seed."""
-    setup, varied = row["setup"], row["varied"].rpartition(".")[2]
+    setup, varied = row["setup"], row["varied"]
     value = repr(Group((row,)).setting(varied)) if varied else ""
-    return setup["task"], setup["method"], row["preset"], varied, value, row["old"]
+    return setup["task"], setup["method"], row["preset"], varied, value, row.get("lacked", "")
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
@@ -152,22 +105,19 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     words = list(WORDS)
 
     def place(kind: tuple[Any, ...]) -> tuple[Any, ...]:
-        task, method, preset, varied, value, old = kind
+        task, method, preset, varied, value, lacked = kind
         known = words.index(varied) if varied in words else len(words)
         number = float(value) if value.replace(".", "").isdigit() else 0.0
-        return TASKS.index(task), METHODS.index(method), preset, known, varied, number, value, old
+        return TASKS.index(task), METHODS.index(method), preset, known, varied, number, value, lacked
 
     return [Group(tuple(together[kind])) for kind in sorted(together, key=place)]
 
 
-def old(group: Group) -> str:
-    return group.rows[0]["old"]
-
-
 def name(group: Group) -> str:
-    """Name of a method and whose settings it has, with the mark of old rows."""
+    """Name of a method and whose settings it has; of earlier rows also what they lacked."""
     ours = ", ours" if group.method in OURS and group.preset == "default" else ""
-    return f"{group.name}{ours} ({old(group)})" if old(group) else f"{group.name}{ours}"
+    lacked = group.rows[0].get("lacked")
+    return f"{group.name}{ours} ({lacked})" if lacked else f"{group.name}{ours}"
 
 
 def seeds(group: Group) -> str:
@@ -181,3 +131,9 @@ def ranges(numbers: list[int]) -> str:
     starts = [seed for seed in numbers if seed - 1 not in numbers]
     ends = [seed for seed in numbers if seed + 1 not in numbers]
     return ", ".join(f"{a} to {b}" if a < b else f"{a}" for a, b in zip(starts, ends, strict=True))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a benchmark")
+    print(f"{add(parser.parse_args().folder)} rows in {ROWS.name}")

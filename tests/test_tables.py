@@ -4,7 +4,6 @@ import re
 import runpy
 import subprocess
 import sys
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -47,16 +46,7 @@ def test_a_figure_in_prose_would_be_found():
         assert not MEASURED.search(words)
 
 
-def test_rows_from_before_a_change_are_marked(stored):
-    change = stored["CHANGES"][1]
-    made = datetime.fromisoformat(change.date)
-    for days, method, marked in ((-1, "em-drex", True), (1, "em-drex", False), (-1, "vigor", False)):
-        setup = {"task": "planar-reacher", "method": method, "descriptors": "geometric"}
-        row = {"setup": setup, "preset": "paper", "date": (made + timedelta(days)).isoformat()}
-        assert bool(stored["_mark"](row)) == marked
-
-
-def test_the_latest_row_of_a_seed_counts_and_seeds_are_said(stored):
+def test_every_cell_has_one_row_and_seeds_are_said(stored):
     rows = stored["stored"]()
     assert len({(*stored["_kind"](row), row["setup"]["seed"]) for row in rows}) == len(rows)
     groups = stored["groups"](rows)

@@ -15,7 +15,16 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
         "learning_rate": 5e-4,
     },
     ("paper", "vigor"): {"layers": 4, "width": 128},
-    ("default", "em-drex"): {"begin": "likeliest", "room": 0.2, "layers": 4, "width": 64, "kernel": 7},
+    ("default", "em-drex"): {
+        "begin": "likeliest",
+        "room": 0.05,
+        "iterations": 30,
+        "kl_bound": 0.05,
+        "reward_scale": 1e3,
+        "layers": 4,
+        "width": 64,
+        "kernel": 7,
+    },
     ("paper", "em-drex"): {
         "em_components": 1,
         "em_samples": 16384,
