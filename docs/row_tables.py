@@ -12,6 +12,7 @@ from vigor.experiments.tables import Group
 
 FRESH = 400
 """First of the seeds on which nothing was chosen."""
+ALIKE = ("coverage", "precision", "difference")
 OUR_EM_DREX = ("em-drex", "default")
 
 
@@ -127,6 +128,19 @@ def methods() -> str:
             if not group.varied
         ]
     )
+
+
+def resemblance() -> str:
+    """Likeness of what methods learn to the demonstrations of training contexts that are held out."""
+    lines = []
+    for group in (group for group in groups(stored()) if not group.varied):
+        means = {one: group.resemblance(one) for one in ALIKE}
+        known = Group(tuple(row for row in group.rows if "resemblance" in row["train"]) or group.rows)
+        if means["coverage"] is not None:
+            line = {"task": group.task, "method": name(group), "seeds": seeds(known)}
+            success = {"success": f"{known.summary('mixture', 'train').mean:.3f}"}
+            lines.append(line | success | {one: f"{value:.2f}" for one, value in means.items()})
+    return table(lines)
 
 
 def mended() -> str:

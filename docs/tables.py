@@ -433,7 +433,10 @@ def torture() -> str:
     return table(result("torture"))
 
 
-ROWS = ("headline", "presets", "methods", "mended", "settled", "verdicts", "findings", "sensitivity", "ablations")
+ROWS = (
+    *("headline", "presets", "methods", "resemblance", "mended", "settled", "verdicts"),
+    *("findings", "sensitivity", "ablations"),
+)
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
