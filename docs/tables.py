@@ -20,6 +20,9 @@ import row_tables
 from row_tables import table
 from stored import RESULTS, ranges
 
+from vigor.basics.settings import value_of
+from vigor.runs.presets import preset
+
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 PAGES = [
@@ -154,6 +157,34 @@ def box_ahead() -> str:
     from box_pusher import ahead
 
     return table(ahead(result("box_pusher")))
+
+
+def box_em_drex() -> str:
+    """Settings that were tried for EM+D-REX on the box pusher, the best first."""
+    usual = preset("box-pusher", "default", "em-drex")
+    tried: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in result("box_em_drex"):
+        values = {name: row["changes"].get(name, TRIED[name]) for name in TRIED}
+        tried.setdefault(tuple(f"{values[name]:g}" for name in TRIED), []).append(row)
+    lines = []
+    for values, rows in sorted(tried.items(), key=lambda one: -mean(row["mixture"] for row in one[1])):
+        chosen = all(float(text) == value_of(usual, name) for name, text in zip(TRIED, values, strict=True))
+        settings = {name.replace("_", " "): text for name, text in zip(TRIED, values, strict=True)}
+        figures = {name: f"{mean(row[name] for row in rows):.3f}" for name in ("best", "mixture")}
+        lines.append(settings | figures | {"": "the default" if chosen else ""})
+    return table(lines)
+
+
+TRIED = {
+    "reward_scale": 100.0,
+    "room": 0.2,
+    "kl_bound": 0.5,
+    "iterations": 100,
+    "em_samples": 4096,
+    "em_components": 5,
+    "noise_multiplier": 30.0,
+}
+"""Settings of EM+D-REX that were changed on the box pusher, with the values that the others were tried with."""
 
 
 def box_carrying() -> str:
@@ -443,7 +474,7 @@ TABLES: dict[str, Callable[[], str]] = {
         maker.__name__: maker
         for maker in (
             *(invariants, invariants_calibration, suggestions, iteration),
-            *(plans, box_pusher, box_ahead, box_carrying, box_mechanics),
+            *(plans, box_pusher, box_ahead, box_em_drex, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
             *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture),
             *(paper_tables.differences, paper_tables.em_drex),

@@ -18,7 +18,6 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {
     ("default", "em-drex"): {
         "begin": "likeliest",
         "room": 0.05,
-        "iterations": 30,
         "kl_bound": 0.05,
         "reward_scale": 1e3,
         "layers": 4,
