@@ -65,6 +65,18 @@ def test_names_are_escaped_and_lines_have_keys():
     assert drawn.count("<svg") == drawn.count("</svg>") == 2
 
 
+def test_a_legend_has_the_marks_of_what_it_switches():
+    dots = [Dot("", "#000", (0, 0), key="ours"), Dot("", "#000", (1, 1), key="theirs", mark="diamond")]
+    lines = [Line("", "#000", PATH, key="course")]
+    keys = [(key, key, "#000") for key in ("ours", "theirs", "course")]
+    group = Charts([Chart("t", "x", "y", lines, dots)], keys, "")
+    text = html._environment("vigor.reports").from_string('{% from "chart.html" import charts %}{{ charts(group) }}')
+    drawn = text.render(group=group)
+    assert re.findall(r'<button type="button" class="(\w*)"', drawn) == ["full", "diamond", ""]
+    assert re.findall(r'<path class="dot (\w+)"', drawn) == ["full", "diamond"]
+    assert 'class="note"' not in drawn, "nothing is said below"
+
+
 PAGE = """{% extends "base.html" %}{% from "chart.html" import charts %}{% block facts %}{% endblock %}
 {% block body %}{{ charts(group) }}{% endblock %}
 {% block script %}<script>{% include "chart.js" %}</script>{% endblock %}"""

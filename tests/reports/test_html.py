@@ -1,5 +1,6 @@
 """Templates escape what they show, miss nothing silently, and round numbers in one way."""
 
+import numpy as np
 import pytest
 from jinja2 import UndefinedError
 
@@ -27,6 +28,13 @@ from vigor.reports import html
 )
 def test_numbers_are_rounded_and_words_stay(words, expected):
     assert words == expected
+
+
+def test_neighbours_with_the_same_percent_are_one():
+    rates = [1.0, 0.999, np.float64(0.98), 0.98, "worse", None, 1.0]
+    found = [(words, count) for words, _, count in html.alike(rates)]
+    assert found == [("100", 2), ("98", 2), ("worse", 1), (html.NOTHING, 1), ("100", 1)]
+    assert [share for _, share, _ in html.alike(rates)] == [1.0, 0.98, 0.0, 0.0, 1.0]
 
 
 def test_a_value_that_a_template_lacks_is_an_error():

@@ -1,7 +1,7 @@
 """The paper's figures of the benchmark, ours in colour and the paper's in grey."""
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -152,21 +152,23 @@ def bars(groups: Sequence[Group], reference: Group, names: Sequence[str]) -> Fig
     A bar is cut where the second best component reaches, the third, and so on; the usual settings are in colour.
     """
     series = [tables.ablation(groups, reference, name) for name in names]
+    words = [[tables.word(group.setting(name)) for group in one] for name, one in zip(names, series, strict=True)]
+    room_for = [_room(own) for own in words]
     rows: list[list[int]] = [[]]
-    for number, one in enumerate(series):  # As many panels in a row as have about sixteen bars.
-        if rows[-1] and sum(len(series[i]) for i in rows[-1]) + len(one) > 16:
+    for number, needed in enumerate(room_for):  # As many panels in a row as have about sixteen bars.
+        if rows[-1] and sum(room_for[i] for i in rows[-1]) + needed > 16:
             rows.append([])
         rows[-1].append(number)
     figure = Figure(figsize=(10.5, 2.7 * len(rows) + 0.9), layout="constrained")
     for part, row in zip(figure.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
-        widths = [len(series[i]) for i in row]
-        room = max(16 - sum(widths), 0)
-        axes = part.subplots(1, len(row) + 1, sharey=True, width_ratios=[*widths, max(room, 0.01)], squeeze=False)[0]
+        widths = [room_for[i] for i in row]
+        left = max(16 - sum(widths), 0.01)
+        axes = part.subplots(1, len(row) + 1, sharey=True, width_ratios=[*widths, left], squeeze=False)[0]
         axes[-1].set_visible(False)
         for ax, number in zip(axes, row, strict=False):
             for place, group in enumerate(series[number]):
                 _bar(ax, place, group, colour(reference.method) if group is reference else QUIET)
-            labels = [tables.word(group.setting(names[number])) for group in series[number]]
+            labels = words[number]
             title(ax, tables.plain(names[number]))
             clean(ax)
             ax.grid(visible=False, axis="x")
@@ -181,6 +183,12 @@ def bars(groups: Sequence[Group], reference: Group, names: Sequence[str]) -> Fig
     quick = ", quick" if reference.quick else ""
     finish(figure, f"{reference.task}: {reference.name}, success by component on test contexts{quick}", keys, note)
     return figure
+
+
+def _room(labels: Sequence[str]) -> float:
+    """Width of a panel with a bar for each label, in bars: more than there are where neighbouring labels are long."""
+    letters = max((len(one) + len(other)) / 2 for one, other in pairwise([*labels, ""]))
+    return len(labels) * max(1.0, letters / 7.5)
 
 
 def _bar(ax: Axes, at: float, group: Group, fill: str) -> None:

@@ -17,9 +17,11 @@ from vigor.experiments.statistics import (
 from vigor.experiments.tables import Group
 from vigor.reports.charts import Chart, Dot, Line
 from vigor.reports.overview import Charts
+from vigor.tasks import TASKS, load_task
 
 SMALLEST = 1e-4
 """Distance that a logarithmic scale begins with: smaller ones lie there."""
+NOTE = "Means over seeds with their 95% intervals. Distances have a logarithmic scale, which begins at 0.0001."
 GREY, SPAN = "#9aa0a6", (-0.03, 1.03)
 WIDTH, ROW = 520.0, 24.0
 """Width of a chart, and height of a method's row in it."""
@@ -27,7 +29,8 @@ WIDTH, ROW = 520.0, 24.0
 
 def by_task(groups: Sequence[Group]) -> list[Charts]:
     """Success and distance of every task's methods, with the paper's beside them."""
-    return [_compared(title, compared) for title, compared in tables.usual(groups).items()]
+    made = [_compared(title, compared) for title, compared in tables.usual(groups).items()]
+    return [*made[:-1], replace(made[-1], note=NOTE)] if made else []
 
 
 def _compared(title: str, groups: Sequence[Group]) -> Charts:
@@ -35,16 +38,17 @@ def _compared(title: str, groups: Sequence[Group]) -> Charts:
     success = [dot for place, group in enumerate(groups) for dot in _dots(group, place, "success", "mixture")]
     distances = [dot for place, group in enumerate(groups) for dot in _dots(group, place, "distance")]
     made = [
-        _rows(f"{title}: success", "share, test contexts", success, rows),
-        _rows(f"{title}: distance", "distance, test contexts", distances, rows, log=True),
+        _rows(f"{title}: success", "success, test contexts", success, rows),
+        _rows(f"{title}: distance", f"distance{_unit(groups[0].task)}, test contexts", distances, rows, log=True),
     ]
-    keys = [
-        ("best", "best component, hollow", QUIET),
-        ("mixture", "mixture", QUIET),
-        ("paper", "the paper's mean", GREY),
-    ]
-    note = "Means over seeds with their 95% intervals. Distances have a logarithmic scale, which begins at 0.0001."
-    return Charts(made, keys, note)
+    keys = [("best", "best component", QUIET), ("mixture", "mixture", QUIET), ("paper", "the paper's mean", GREY)]
+    return Charts(made, keys, "")
+
+
+def _unit(task: str) -> str:
+    """Unit of a task's distances, of those that come with the package."""
+    unit = load_task(task).display.unit if task in TASKS else ""
+    return f" [{unit}]" if unit else ""
 
 
 def _dots(group: Group, place: int, *figures: tables.Figure) -> list[Dot]:
@@ -57,10 +61,10 @@ def _dots(group: Group, place: int, *figures: tables.Figure) -> list[Dot]:
         name = f"{group.name}, {figure}: {found.mean:.3g}, {found.seeds} seeds"
         key = "mixture" if figure == "mixture" else "best"
         at = (max(low, found.mean), place + (0.18 if figure == "mixture" else -0.08))
-        made.append(Dot(name, colour(group.method), at, ends, key, hollow=figure != "mixture"))
+        made.append(Dot(name, colour(group.method), at, ends, key, "full" if figure == "mixture" else "hollow"))
         if theirs is not None:
             at = (max(low, theirs.mean), place - 0.28)
-            made.append(Dot(f"the paper's {group.name}: {theirs.mean:.3g}", GREY, at, key="paper"))
+            made.append(Dot(f"the paper's {group.name}: {theirs.mean:.3g}", GREY, at, key="paper", mark="diamond"))
     return made
 
 

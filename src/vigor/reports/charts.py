@@ -39,7 +39,7 @@ class Dot:
     across: tuple[float, float] | None = None
     """Ends of its interval along x."""
     key: str = ""
-    hollow: bool = False
+    mark: Literal["full", "hollow", "diamond"] = "full"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(name) for name in (package, __package__)])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"short": short, "fixed": fixed, "percent": percent, "moment": moment, "significant": significant}
+    made.filters |= {"alike": alike}
     return made
 
 
@@ -58,6 +60,13 @@ def fixed(value: Any, decimals: int) -> str:
 def percent(value: Any) -> str:
     """A share in percent; words as they are."""
     return f"{100 * value:.1f}%" if isinstance(value, int | float) else _words(value)
+
+
+def alike(rates: Sequence[Any]) -> list[tuple[str, float, int]]:
+    """Neighbouring rates that are the same in percent: their words, the share they stand for, and how many they are."""
+    known = [(f"{100 * one:.0f}", float(one)) if isinstance(one, int | float) else (short(one), 0.0) for one in rates]
+    runs = [list(run) for _, run in groupby(known, key=lambda one: one[0])]
+    return [(*run[0], len(run)) for run in runs]
 
 
 def significant(value: Any, scale: Any = 0.0) -> str:

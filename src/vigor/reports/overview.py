@@ -31,6 +31,11 @@ class Charts:
     """Key, label and colour of what the legend switches."""
     note: str
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """How the legend draws a key, if not as a line: the mark of its dots."""
+        return {dot.key: dot.mark for one in self.charts for dot in one.dots}
+
 
 def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndarray]) -> Charts:
     """Paths of the end effector in some contexts: means thick over their samples, demonstrations grey.

@@ -1,6 +1,7 @@
 // Charts answer: words beside the pointer, a legend that switches lines, zoom by drawing a rectangle, a double click to go back.
 const words = document.body.appendChild(document.createElement("div"));
 words.className = "words";
+document.addEventListener("pointerdown", () => words.style.display = "none", true);  // A finger that taps elsewhere.
 document.querySelectorAll(".charts").forEach(group => {
   group.querySelectorAll("[data-switch]").forEach(button => button.onclick = () => {
     const on = button.getAttribute("aria-pressed") !== "true";
@@ -14,19 +15,23 @@ document.querySelectorAll("svg.chart").forEach(chart => {
   const plot = chart.querySelector("svg"), whole = plot.getAttribute("viewBox");
   let begun = null, frame = null;
   const at = event => new DOMPoint(event.clientX, event.clientY).matrixTransform(plot.getScreenCTM().inverse());
-  chart.addEventListener("pointermove", event => {
+  const say = event => {
     const near = [[0, 0], [4, 0], [-4, 0], [0, 4], [0, -4]].map(([x, y]) => document.elementFromPoint(event.clientX + x, event.clientY + y));
     const name = near.map(part => part && part.dataset.name).find(Boolean);
     words.style.display = name ? "block" : "none";
     words.textContent = name || "";
     words.style.left = Math.min(event.pageX + 12, document.documentElement.clientWidth - 200) + "px";
     words.style.top = event.pageY + 14 + "px";
+  };
+  chart.addEventListener("pointerdown", say);
+  chart.addEventListener("pointermove", event => {
+    say(event);
     if (begun && frame) {
       const now = at(event);
       frame.setAttribute("d", `M${begun.x} ${begun.y}H${now.x}V${now.y}H${begun.x}Z`);
     }
   });
-  chart.addEventListener("pointerleave", () => words.style.display = "none");
+  chart.addEventListener("pointerleave", event => { if (event.pointerType !== "touch") words.style.display = "none"; });
   plot.addEventListener("pointerdown", event => {
     if (event.pointerType === "touch") return;  // A finger scrolls.
     event.preventDefault();
