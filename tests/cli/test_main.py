@@ -84,6 +84,7 @@ def test_every_command_has_help(capsys, words):
     code, out, err = ended(capsys, *words, "--help")
     assert (code, err) == (0, "")
     assert out.startswith(" ".join(["usage: vigor", *words]))
+    assert not re.search(r"None|default: (''|\))", out)  # What can be left out is simply not there.
 
 
 def test_words_are_understood_without_what_computes():

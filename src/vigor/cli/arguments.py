@@ -1,15 +1,17 @@
 """Types of arguments that several commands have, and what they do with them."""
 
+from dataclasses import fields, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from tyro.conf import arg
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
+from vigor.demonstrations.formats.episodes import Reading
 
-TaskName = Annotated[str, arg(metavar="TASK")]
+TaskName = Annotated[str, arg(metavar="TASK", help_behavior_hint="")]
 TaskOfRun = Annotated[str | None, arg(metavar="TASK", help_behavior_hint="")]
 """Task of a run or a plan, where its own cannot be loaded."""
 RunFolder = Annotated[Path, arg(metavar="RUN")]
@@ -22,6 +24,35 @@ MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 MaybeFolder = Annotated[Path | None, arg(metavar="DIR", help_behavior_hint="")]
 MaybeNumber = Annotated[float | None, arg(metavar="NUMBER", help_behavior_hint="")]
 MaybeInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+MaybeName = Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")]
+Names = Annotated[tuple[str, ...], arg(help_behavior_hint="")]
+
+
+def _words_of(kind: Any) -> str | None:
+    """What the help of an option that may be None says that it takes."""
+    choices = [part for part in get_args(kind) if part is not type(None)]
+    if type(None) not in get_args(kind):
+        return None
+    if get_origin(choices[0]) is Literal:
+        return f"{{{','.join(get_args(choices[0]))}}}"
+    return {Path: "FILE", float: "NUMBER"}[choices[0]]
+
+
+def _plainly(kind: type) -> Any:
+    """A dataclass as options whose help shows neither None nor an empty default."""
+    types = get_type_hints(kind)
+    plain = {name: arg(metavar=_words_of(said), help_behavior_hint="") for name, said in types.items()}
+    options = [(each.name, Annotated[types[each.name], plain[each.name]], each.default) for each in fields(kind)]
+    return make_dataclass(kind.__name__, options, bases=(kind,), frozen=True, namespace={"__doc__": kind.__doc__})
+
+
+ReadingOptions = _plainly(Reading)
+"""Options of every command that reads recordings."""
+
+
+def reading_of(options: Any) -> Reading:
+    """What the options of a command say about recordings."""
+    return Reading(**vars(options))
 
 
 def read_contexts(path: Path, width: int) -> np.ndarray:

@@ -11,6 +11,8 @@ from vigor.basics.device import Device
 from vigor.basics.errors import UserError
 from vigor.cli.arguments import MaybeFolder, MaybeInt
 
+_DATA = arg(metavar="{published,recorded} PATH", help_behavior_hint="")
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -21,9 +23,9 @@ class Benchmark:
     what VIGOR's defaults add to the paper, each removed from the defaults and each alone with the paper's settings."""
     preset: Literal["default", "paper", "both"] = "default"
     """Settings of the methods: the project's, the paper's (appendix E), or both side by side; additions have both."""
-    tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...")] = ()
+    tasks: Annotated[tuple[str, ...], arg(metavar="TASK ...", help_behavior_hint="")] = ()
     """Only these tasks."""
-    methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...")] = ()
+    methods: Annotated[tuple[str, ...], arg(metavar="METHOD ...", help_behavior_hint="")] = ()
     """Only these methods."""
     seeds: int = 10
     """Seeds of each configuration."""
@@ -31,9 +33,7 @@ class Benchmark:
     """First of them."""
     quick: bool = False
     """One task, two seeds and shortened runs: to see in a few minutes that everything works."""
-    data: Annotated[tuple[Literal["published", "recorded"], Path] | None, arg(metavar="{published,recorded} PATH")] = (
-        None
-    )
+    data: Annotated[tuple[Literal["published", "recorded"], Path] | None, _DATA] = None
     """Learn from the human demonstrations in a clone of github.com/NiklasFreymuth/VIGOR, where a task has any, or from
     recordings of your own task or scene. Default: demonstrations that come with the task, or that it generates."""
     backend: Literal["local", "dask"] = "local"

@@ -8,8 +8,7 @@ from tyro.conf import Positional, arg, subcommand
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import Folder, MaybeFile, TaskName, TaskOfRun, load_demonstrations
-from vigor.demonstrations.formats.episodes import Reading
+from vigor.cli.arguments import Folder, MaybeFile, ReadingOptions, TaskName, TaskOfRun, load_demonstrations, reading_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Import:
     or one of them; an .npz file; or a clone of github.com/NiklasFreymuth/VIGOR."""
     out: Folder
     """New folder for the demonstrations."""
-    reading: Reading = Reading()
+    reading: ReadingOptions = ReadingOptions()
 
     def __call__(self, words: list[str]) -> int:
         from vigor.demonstrations import importers
@@ -63,7 +62,9 @@ class Import:
         left_out: list[importers.LeftOut] = []
         notes: list[str] = []
         try:
-            imported = importers.import_demonstrations(task, self.path, self.reading, notes.append, left_out.append)
+            imported = importers.import_demonstrations(
+                task, self.path, reading_of(self.reading), notes.append, left_out.append
+            )
         except UserError as error:
             more = self._more(task) if left_out else ""
             raise UserError(f"{error}; {more}" if more else str(error)) from None
@@ -82,7 +83,7 @@ class Import:
         """Advice on how more recordings would be kept, in words; empty if nothing is known to."""
         from vigor.demonstrations import importers
 
-        found = importers.remedy(task, importers.recordings(task, self.path, self.reading))
+        found = importers.remedy(task, importers.recordings(task, self.path, reading_of(self.reading)))
         if found is None:
             return ""
         kept = f"all {found.count}" if found.kept == found.count > 1 else f"{found.kept} of {found.count}"

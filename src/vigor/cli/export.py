@@ -9,7 +9,7 @@ from tyro.conf import Positional
 
 from vigor.basics.device import use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFile, MaybeNumber, Numbers, PlanFile, TaskOfRun, chosen, read_plans
+from vigor.cli.arguments import MaybeFile, MaybeNumber, Names, Numbers, PlanFile, TaskOfRun, chosen, read_plans
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Export:
     """Joints of the robot now: it is led from there to where the movement starts, unless something is in the way."""
     unit: Literal["rad", "deg", "percent"] = "rad"
     """Unit of a LeRobot robot; `percent`: from -100 to 100 between the limits of a joint."""
-    names: tuple[str, ...] = ()
+    names: Names = ()
     """Names of a LeRobot robot's motors, in the order of the joints. Default: the joints' with .pos."""
     topics: tuple[str, str] = ("/joint_trajectory", "/planned_joint_states")
     """Topics of a bag: of the trajectory, and of the joint states."""
     urdf: MaybeFile = None
     """The robot's limits, for another robot than the task's."""
-    joints: tuple[str, ...] = ()
+    joints: Names = ()
     """Joints of the URDF file that are moved, in the order of the task; by default all."""
     acceleration: MaybeNumber = None
     """Largest acceleration of every joint, which a URDF file cannot say."""

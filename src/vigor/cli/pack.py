@@ -17,7 +17,7 @@ class Pack:
     """Folder of a finished run."""
     out: SkillFile
     """New .vigor file."""
-    licence: Annotated[str, arg(metavar="TEXT")] = ""
+    licence: Annotated[str, arg(metavar="TEXT", help_behavior_hint="")] = ""
     """Licence of the demonstrations, for instance CC-BY-4.0; whoever opens the skill is told."""
     every: MaybeInt = None
     """Keep every n-th of the run's ensembles, which makes the file smaller and plans faster. Default: as many as 8 MB

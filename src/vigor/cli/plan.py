@@ -25,13 +25,13 @@ class Plan:
     """A context, number by number."""
     contexts_file: MaybeFile = None
     """Contexts [n, C] in a .csv or .npy file, instead."""
-    keep_out: Annotated[tuple[str, ...], arg(metavar="SHAPE ...")] = ()
+    keep_out: Annotated[tuple[str, ...], arg(metavar="SHAPE ...", help_behavior_hint="")] = ()
     """Shapes that no link of the arm may enter: sphere:X,Y,Z,RADIUS or box:X,Y,Z,X,Y,Z (lower, then upper corner), in
     the plane without Z."""
-    via: Annotated[tuple[str, ...], arg(metavar="PLACE ...")] = ()
+    via: Annotated[tuple[str, ...], arg(metavar="PLACE ...", help_behavior_hint="")] = ()
     """Places that the tool must pass: X,Y,Z,RADIUS at any time, X,Y,Z,RADIUS@50% at half the time, in the plane without
     Z."""
-    pointing: Annotated[tuple[str, ...], arg(metavar="DIRECTION ...")] = ()
+    pointing: Annotated[tuple[str, ...], arg(metavar="DIRECTION ...", help_behavior_hint="")] = ()
     """Directions that the tool's z axis must point in: X,Y,Z,DEGREES at the end, X,Y,Z,DEGREES@50% at half the time."""
     hold: float = 0.0
     """Seconds at the end in which nothing moves."""

@@ -15,7 +15,7 @@ class Report:
 
     run: Positional[RunFolder]
     """Folder of the run or the benchmark."""
-    figures: Annotated[tuple[Literal["pdf", "svg"], ...], arg(metavar="FORMAT ...")] = ()
+    figures: Annotated[tuple[Literal["pdf", "svg"], ...], arg(metavar="FORMAT ...", help_behavior_hint="")] = ()
     """Formats that the figures of a run are drawn in beside PNG: pdf or svg, for print."""
     task: TaskOfRun = None
     """Task of the run, path/to/file.py:NAME, if its own file cannot be found or was never run here."""

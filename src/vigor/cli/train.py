@@ -10,8 +10,17 @@ from tyro.conf import Positional, arg
 
 from vigor.basics.device import Device, use_device
 from vigor.basics.errors import UserError
-from vigor.cli.arguments import MaybeFile, MaybeFolder, TaskName, TaskOfRun, read_contexts
-from vigor.demonstrations.formats.episodes import Reading
+from vigor.cli.arguments import (
+    MaybeFile,
+    MaybeFolder,
+    MaybeInt,
+    MaybeName,
+    ReadingOptions,
+    TaskName,
+    TaskOfRun,
+    read_contexts,
+    reading_of,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,7 @@ class Train:
     demos: MaybeFolder = None
     """Folder with demonstrations (see `vigor demos`), or recordings in any format that `vigor demos import` reads.
     Without it, the task's own: shipped with it, or generated."""
-    reading: Reading = Reading()
+    reading: ReadingOptions = ReadingOptions()
     preset: Literal["default", "paper"] = "default"
     """Settings to start from; `paper` are those of the paper's appendix E."""
     train_contexts: int = 6
@@ -35,9 +44,9 @@ class Train:
     """Test contexts, drawn from all other contexts."""
     test_contexts_file: MaybeFile = None
     """Test contexts [n, C] in a .csv or .npy file, instead of drawn ones."""
-    demos_per_context: Annotated[int | None, arg(metavar="INT")] = None
+    demos_per_context: MaybeInt = None
     """Demonstrations of each training context that are learned from; by default as many as the task says."""
-    descriptors: str | None = None
+    descriptors: MaybeName = None
     """Descriptor set, by default the preset's: `geometric` is a task's own, the reachers also have `angles` and
     `jointwise`, the box pusher `paper`."""
     raw: bool = False
@@ -120,7 +129,7 @@ class Train:
             seed=self.seed,
             out=folder,
             settings=self.settings,
-            reading=self.reading,
+            reading=reading_of(self.reading),
             command=shlex.join(["vigor", *words]),
         )
 
