@@ -1,7 +1,7 @@
 """The chart of the README, docs/pictures/results.png, from stored rows; `python docs/tables.py` writes it.
 
-For each task VIGOR with our settings and with the paper's, the best of all other methods, and a floor without learning.
-The figures lie in the picture's own text, so that a test can tell whether it is true.
+For each task VIGOR with our settings and with the paper's, the best of all other methods, and a floor without learning,
+beside what the paper reports. The figures lie in the picture's own text, so that a test can tell whether it is true.
 """
 
 import json
@@ -16,11 +16,14 @@ from row_tables import FRESH, box_pusher, floor
 from stored import TASKS, groups, stored
 
 from vigor.basics.colours import INK, PALETTE, QUIET
+from vigor.experiments import paper
 from vigor.experiments.tables import Group
 
 PICTURE = Path(__file__).parent / "pictures" / "results.png"
 FLOORS = ("copied", "carried")
 """Methods that learn nothing."""
+REPORTED = PALETTE[1]
+"""Colour of what the paper reports."""
 
 
 def figures() -> list[dict[str, Any]]:
@@ -38,8 +41,9 @@ def figures() -> list[dict[str, Any]]:
         others = [one for one in known if one.method not in ("vigor", *FLOORS)]
         best = [max(others, key=lambda one: one.summary("mixture").mean)] if others else []
         shown += [_line(task, f"{one.name}, ours", one) for one in ours]
-        shown += [_line(task, one.name, one) for one in papers]
-        shown += [_line(task, f"{one.name}, best of {len({o.method for o in others})} others", one) for one in best]
+        shown += [_line(task, one.name, one, _reported(task, "vigor")) for one in papers]
+        count = len({one.method for one in others})
+        shown += [_line(task, f"{one.name}, best of {count} others", one, _reported(task, one.method)) for one in best]
         copied = [one for one in known if one.method == "copied"]
         shown += [_line(task, "demonstrations copied", one) for one in copied] or _floor(task)
     return shown
@@ -52,19 +56,18 @@ def _box_pusher() -> list[dict[str, Any]]:
     best = max(others, key=lambda name: found[name]["mixture"].mean)
     labels = {
         "vigor": "VIGOR, ours",
-        "paper": "VIGOR, paper's settings",
+        "paper": "VIGOR, paper's settings" + ("" if "paper" in found else ": not run"),
         best: f"{names[best]}, best of {len(others)} others",
+        "carried": "demonstrations carried",
     }
-    shown = []
-    for name, label in (labels | {"carried": "demonstrations carried"}).items():
-        if name not in found:
-            continue
-        means = {key: round(one.mean, 4) for key, one in found[name].items()}
-        ends = {
-            f"{key}_interval": [round(end, 4) for end in one.interval or ()] or None for key, one in found[name].items()
-        }
-        shown.append({"task": "box-pusher", "label": label} | means | ends)
-    return shown
+    reported = {"paper": _reported("box-pusher", "vigor"), best: _reported("box-pusher", best)}
+    return [
+        {"task": "box-pusher", "label": label, "paper": reported.get(name)}
+        | {key: one and round(one.mean, 4) for key, one in summaries.items()}
+        | {f"{key}_interval": _ends(one.interval if one else None) for key, one in summaries.items()}
+        for name, label in labels.items()
+        for summaries in [found.get(name, {"best": None, "mixture": None})]
+    ]
 
 
 def _chosen(group: Group) -> Group:
@@ -72,16 +75,28 @@ def _chosen(group: Group) -> Group:
     return Group(tuple(row for row in group.rows if row["setup"]["seed"] >= FRESH) or group.rows)
 
 
-def _line(task: str, label: str, group: Group) -> dict[str, Any]:
+def _line(task: str, label: str, group: Group, reported: float | None = None) -> dict[str, Any]:
     best, mixture = group.summary("success"), group.summary("mixture")
-    ends = {"best_interval": best.interval, "mixture_interval": mixture.interval}
-    rounded = {key: [round(end, 4) for end in value] if value else None for key, value in ends.items()}
-    return {"task": task, "label": label, "best": round(best.mean, 4), "mixture": round(mixture.mean, 4)} | rounded
+    return {
+        **{"task": task, "label": label, "paper": reported},
+        **{"best": round(best.mean, 4), "mixture": round(mixture.mean, 4)},
+        **{"best_interval": _ends(best.interval), "mixture_interval": _ends(mixture.interval)},
+    }
+
+
+def _ends(interval: tuple[float, float] | None) -> list[float] | None:
+    return [round(end, 4) for end in interval] if interval else None
+
+
+def _reported(task: str, method: str) -> float | None:
+    """Mean success of the best component in test contexts, as the paper reports it."""
+    box = paper.BOXES.get((task, "success", "test"), {}).get(method)
+    return round(box.mean, 4) if box else None
 
 
 def _floor(task: str) -> list[dict[str, Any]]:
     lines = [line for line in floor() if line["task"] == task and int(line["seeds"].split()[0]) >= FRESH]
-    none = {"best_interval": None, "mixture_interval": None}
+    none = {"paper": None, "best_interval": None, "mixture_interval": None}
     numbers = ("best", "mixture")
     return [{"task": task, "label": line["method"]} | {n: float(line[n]) for n in numbers} | none for line in lines]
 
@@ -100,8 +115,10 @@ def draw(shown: list[dict[str, Any]]) -> Figure:
                 ends = line[f"{figure_name}_interval"]
                 if ends:
                     ax.plot(ends, (place, place), color=colour, linewidth=1.6 if fill == colour else 0.8, zorder=2)
-                at = line[figure_name]
-                ax.plot(at, place, "o", color=colour, markerfacecolor=fill, markersize=7, zorder=3)
+                if line[figure_name] is not None:
+                    ax.plot(line[figure_name], place, "o", color=colour, markerfacecolor=fill, markersize=7, zorder=3)
+            if line["paper"] is not None:
+                ax.plot(line["paper"], place, "D", color=REPORTED, markerfacecolor="none", markersize=6, zorder=4)
         ax.set_yticks(range(len(own)), [line["label"] for line in own], fontsize=9, color=INK)
         ax.set(ylim=(len(own) - 0.5, -0.6), xlim=(-0.02, 1.02))
         ax.set_title(task, loc="left", fontsize=10, fontweight="bold", color=INK)
@@ -111,19 +128,17 @@ def draw(shown: list[dict[str, Any]]) -> Figure:
     panels[-1].xaxis.set_major_formatter(PercentFormatter(1.0))
     words = "success in contexts without demonstrations; bars: 95% interval of the mean over seeds"
     figure.supxlabel(words, fontsize=9, color=INK)
+    words = {
+        "any movement drawn": ("o", INK, INK),
+        "the best way": ("o", INK, "white"),
+        "the best way, as the paper reports it": ("D", REPORTED, "none"),
+    }
     keys = [
-        Line2D([], [], linestyle="", marker="o", color=INK, label="any movement drawn"),
-        Line2D(
-            [],
-            [],
-            linestyle="",
-            marker="o",
-            color=INK,
-            markerfacecolor="white",
-            label="the best way (the paper's measure)",
-        ),
+        Line2D([], [], linestyle="", marker=mark, color=colour, markerfacecolor=fill, label=label)
+        for label, (mark, colour, fill) in words.items()
     ]
-    figure.legend(handles=keys, loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    where = {"loc": "outside upper right", "ncols": 3, "frameon": False}
+    figure.legend(handles=keys, **where, handletextpad=0.1, columnspacing=1.2, fontsize=9)
     return figure
 
 
