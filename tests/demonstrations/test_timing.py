@@ -44,7 +44,20 @@ def test_a_long_rest_at_the_end_is_found(rest: int):
     resting = np.concatenate([there, np.repeat(there[-1:], rest, axis=0)])
     last = timing.begin_of_rest(resting)
     assert (last < len(resting) - 1) == (rest == 30)
-    np.testing.assert_allclose(resting[last], [1.0, 0.0], atol=0.01)
+    np.testing.assert_allclose(resting[last], [1.0, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+@pytest.mark.parametrize("before, after", [(0, 60), (60, 60), (60, 0)])
+def test_movements_between_pauses_keep_their_slow_begins_and_ends(before: int, after: int, noise: float):
+    there = movement((1.0, 0.0), steps=100)
+    values = np.concatenate([np.repeat(there[:1], before, axis=0), there, np.repeat(there[-1:], after, axis=0)])
+    values += noise * np.random.default_rng(0).normal(size=values.shape)
+    (part,) = timing.cut_at_pauses(np.arange(len(values)) / 50, values, 0.8)
+    np.testing.assert_allclose(values[part][0], [0.0, 0.0], atol=1e-3 + 10 * noise)
+    np.testing.assert_allclose(values[part][-1], [1.0, 0.0], atol=1e-3 + 10 * noise)
+    assert before - 20 <= part.start <= before + 10
+    assert before + 90 <= part.stop <= before + 120
 
 
 def test_what_never_moves_is_kept():

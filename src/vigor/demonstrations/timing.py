@@ -50,7 +50,23 @@ def begin_of_rest(values: np.ndarray) -> int:
     """The step from which on a recording [T, column] rests until its end, if that is long; else the last one."""
     away = np.linalg.norm(values - values[-1], axis=1)
     first = len(values) - int(np.argmax(away[::-1] > REST * away.max()))
-    return first if len(values) - first > LONG * len(values) and 2 <= first < len(values) else len(values) - 1
+    if not (len(values) - first > LONG * len(values) and 2 <= first < len(values)):
+        return len(values) - 1
+    return arrival(values, first)
+
+
+def arrival(values: np.ndarray, rest: int) -> int:
+    """The step from which on a recording [T, column], which rests from about a step on, is where it stays.
+
+    A smooth movement slows down for a while before it is there. It has arrived when it is as near as in the later half
+    of its rest, twice the noise of sensors allowed.
+    """
+    if rest >= len(values):
+        return len(values)
+    half = (len(values) - rest) // 2
+    away = np.linalg.norm(values[rest:] - np.median(values[rest + half :], axis=0), axis=1)
+    coming = np.flatnonzero(away > 2 * away[half:].max())
+    return rest + (int(coming[-1]) + 1 if len(coming) else 0)
 
 
 def cut_at_pauses(times: np.ndarray, values: np.ndarray, pause: float) -> list[slice]:
@@ -67,9 +83,16 @@ def cut_at_pauses(times: np.ndarray, values: np.ndarray, pause: float) -> list[s
     moves = highest(still.astype(np.uint8), width) == 0
     edges = np.flatnonzero(np.diff(np.concatenate([[False], moves, [False]]).astype(int))).reshape(-1, 2)
     gaps = np.flatnonzero(steps >= pause) + 1
+    if not len(edges):
+        return [slice(0, len(values))]
     parts = []
-    for begin, end in edges.tolist():
-        cuts = [begin, *gaps[(gaps > begin) & (gaps < end)].tolist(), end]
+    # The middle of every pause: what is still by this measure may be the slow begin or end of a movement.
+    middles = [0, *((edges[:-1, 1] + edges[1:, 0]) // 2).tolist(), len(values)]
+    for (begin, end), (before, after) in zip(edges.tolist(), pairwise(middles), strict=True):
+        low, high = max([before, *gaps[gaps <= begin].tolist()]), min([after, *gaps[gaps >= end].tolist()])
+        first = high - arrival(values[low:high][::-1], high - begin)
+        last = low + arrival(values[low:high], end - low)
+        cuts = [first, *gaps[(gaps > begin) & (gaps < end)].tolist(), last]
         parts += [slice(a, b) for a, b in pairwise(cuts)]
     parts = [part for part in parts if np.linalg.norm(np.ptp(values[part], axis=0)) > MOVED * size]
     return parts or [slice(0, len(values))]
