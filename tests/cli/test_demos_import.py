@@ -53,8 +53,8 @@ def test_the_bases_that_fit_are_named(folder, tmp_path, capsys):
     words = ["demos", "import", f"{folder / 'touch.py'}:TASK", str(folder), "--format", "csv"]
     cli.main([*words, "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out.splitlines()
-    assert said[-2].startswith("1_aside.csv is left out: its ProMP misses context 1 by 0.05")
-    assert said[-1] == "With 6 bases instead of 4 all 2 would be kept."
+    assert said[-2].startswith("1_aside.csv is left out: its ProMP misses context 2 by 0.05")
+    assert said[-1] == "all 2 would be kept with 6 bases instead of 4"
 
 
 def test_the_bases_that_fit_are_named_where_nothing_is_kept(folder, tmp_path, capsys):
@@ -67,7 +67,7 @@ def test_the_bases_that_fit_are_named_where_nothing_is_kept(folder, tmp_path, ca
     words = ("demos", "import", f"{folder / 'touch.py'}:TASK", tmp_path / "aside.npz", "--format", "npz")
     said = refused(capsys, *words, "--out", tmp_path / "out")
     assert "none of the 1 recordings solves touch" in said
-    assert said.endswith("; with 6 bases instead of 4 1 of 1 would be kept")
+    assert said.endswith("; 1 of 1 would be kept with 6 bases instead of 4")
     assert not (tmp_path / "out").exists()
 
 
@@ -79,8 +79,8 @@ def test_a_lerobot_data_set_is_imported_and_said(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
     cli.main([*words, "--unit", "deg", "--episodes", "0", "2", "3"])
     said = capsys.readouterr().out
-    assert "is a LeRobot data set, v3.0 with 3 recordings of x.pos, y.pos, gripper.pos." in said
-    assert "Contexts are observation.environment_state when an episode begins." in said
+    assert "is a LeRobot data set, v3.0 with 3 recordings of x.pos, y.pos, gripper.pos\n" in said
+    assert "contexts are observation.environment_state when an episode begins\n" in said
     assert len(Demonstrations.load(tmp_path / "out")) == 3
 
 

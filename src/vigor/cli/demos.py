@@ -71,12 +71,12 @@ class Import:
         imported.save(self.out)
         task = settled(task, imported)
         for note in notes:
-            print(f"{note[0].upper()}{note[1:]}.")
+            print(note)
         demonstrations_table(task, imported)
         for item in left_out:
             print(item)
         if left_out and (more := self._more(task)):
-            print(f"{more[0].upper()}{more[1:]}.")
+            print(more)
         return 0
 
     def _more(self, task: Any) -> str:
@@ -87,7 +87,7 @@ class Import:
         if found is None:
             return ""
         kept = f"all {found.count}" if found.kept == found.count > 1 else f"{found.kept} of {found.count}"
-        return f"with {found.bases} bases instead of {task.promp.bases} {kept} would be kept"
+        return f"{kept} would be kept with {found.bases} bases instead of {task.promp.bases}"
 
 
 @dataclass(frozen=True)

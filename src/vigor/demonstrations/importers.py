@@ -48,7 +48,7 @@ class LeftOut:
     """Distance that the ProMP is from success."""
 
     def __str__(self) -> str:
-        return f"{self.name} is left out: its ProMP misses context {self.context} by {self.missed:.3g}"
+        return f"{self.name} is left out: its ProMP misses context {self.context + 1} by {self.missed:.3g}"
 
 
 @dataclass(frozen=True)

@@ -170,10 +170,24 @@ def test_each_of_several_bags_is_an_episode(tmp_path: Path):
     made = importers.import_demonstrations(
         POINTED, tmp_path, Reading(contexts_file=tmp_path / "goals.csv"), notes.append
     )
-    assert notes[0].startswith(f"{tmp_path} is 3 rosbag2 recordings with 3 recordings of x, y")
+    assert notes[0].startswith(f"{tmp_path} is a folder of 3 rosbag2 bags with 3 recordings of x, y")
     assert len(made) == 3
     one = importers.recordings(POINTED, tmp_path, Reading(context_from="end", episodes="take_1"))
     np.testing.assert_allclose(one.contexts, ENDS[1:2], atol=1e-6)
+
+
+def test_what_is_said_of_several_bags_is_said_once(tmp_path: Path):
+    for name, moved in (("one", 0.0), ("two", 10.0), ("three", 10.0)):
+        there = movement((1.0, 0.0), steps=60)
+        times = times_of(there)
+        topics = [("/left", ("x",), times, there[:, :1]), ("/right", ("y",), times, there[:, 1:])]
+        bag(tmp_path / name, topics, sent=times + moved * (times > 0.5))
+    notes = format.read(tmp_path, Reading()).notes
+    assert notes == (
+        "2 joints of /left, /right are joined by name and time",
+        "three, two: the clock of /left jumps 1 times; the recorder's is taken there",
+        "three, two: the clock of /right jumps 1 times; the recorder's is taken there",
+    )
 
 
 def test_a_single_file_is_a_bag(tmp_path: Path):

@@ -28,6 +28,8 @@ MESSAGE = 2**20
 """Most bytes of a message that is read."""
 JUMP = 0.5
 """Seconds by which a sender's clock and the recorder's may part between two messages, before one of them has jumped."""
+FEW = 5
+"""Most bags that a sentence names."""
 PAUSE = 1.0
 """Seconds of rest at which a single bag is cut, unless told otherwise."""
 
@@ -71,7 +73,7 @@ def read(path: Path, reading: Reading) -> Episodes:
     pause = reading.pause if reading.pause is not None else PAUSE if len(found) == 1 else 0.0
     columns: tuple[str, ...] = ()
     episodes: list[Episode] = []
-    notes: list[str] = []
+    said_of: dict[str, list[str]] = {}
     for bag in found:
         names, times, values, frames, said = _joined(bag, reading)
         columns = columns or names
@@ -83,15 +85,24 @@ def read(path: Path, reading: Reading) -> Episodes:
             name = bag.name if len(parts) == 1 and len(found) > 1 else f"movement {len(episodes) + 1}"
             around = _around(bag, frames, times[part][0], reading.frame)
             episodes.append(Episode(name, values[part], times[part] - times[part][0], around))
-        of = f"{bag.name}: " if len(found) > 1 else ""
         if len(parts) > 1:
             said = [*said, f"cut into {len(parts)} movements at pauses of {pause:g} s or more"]
-        notes += [of + sentence for sentence in [*said, *_about(frames, times[0], reading.frame)]]
-    return Episodes(path, _words(found), columns, tuple(episodes), ordered=False, notes=tuple(notes))
+        for sentence in [*said, *_about(frames, times[0], reading.frame)]:
+            said_of.setdefault(sentence, []).append(bag.name)
+    notes = tuple(_of_bags(sentence, names, len(found)) for sentence, names in said_of.items())
+    return Episodes(path, _words(found), columns, tuple(episodes), ordered=False, notes=notes)
 
 
 def _words(found: list[Path]) -> str:
-    return "a rosbag2 recording" if len(found) == 1 else f"{len(found)} rosbag2 recordings"
+    return "a rosbag2 bag" if len(found) == 1 else f"a folder of {len(found)} rosbag2 bags"
+
+
+def _of_bags(sentence: str, names: list[str], count: int) -> str:
+    """A sentence about some of so many bags, with their names unless it is about all."""
+    if len(names) == count:
+        return sentence
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return f"{', '.join(names[:FEW])}{more}: {sentence}"
 
 
 def _around(bag: Path, frames: Frames, time: float, reference: str) -> dict[str, np.ndarray]:
