@@ -48,7 +48,7 @@ def test_a_long_rest_at_the_end_is_found(rest: int):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-4])
-@pytest.mark.parametrize("before, after", [(0, 60), (60, 60), (60, 0)])
+@pytest.mark.parametrize(("before", "after"), [(0, 60), (60, 60), (60, 0)])
 def test_movements_between_pauses_keep_their_slow_begins_and_ends(before: int, after: int, noise: float):
     there = movement((1.0, 0.0), steps=100)
     values = np.concatenate([np.repeat(there[:1], before, axis=0), there, np.repeat(there[-1:], after, axis=0)])

@@ -29,4 +29,5 @@ SHOWN = np.outer([1, 1, -1, 3], np.ones(SIZE, np.float32)) * 10
 def test_ways_that_are_left_out_are_said(means, holds, said):
     at = Starts(jnp.asarray(SHOWN), jnp.zeros((4, 2)), jnp.ones(SIZE))
     joints = np.asarray(rollout(POINT.promp, 10 * np.outer(means, np.ones(SIZE)).astype(np.float32)))
-    assert dropped.in_words(POINT, at, np.zeros(2), 0.1, joints, np.array(holds)) == said
+    (shown,) = np.asarray(dropped.demonstrated(POINT, at, np.zeros((1, 2), np.float32), len(means)))
+    assert dropped.in_words(0.1, shown, joints, np.array(holds)) == said

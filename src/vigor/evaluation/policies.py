@@ -22,7 +22,7 @@ from vigor.basics.errors import OutOfRange, UserError
 from vigor.demonstrations.dataset import LARGEST
 from vigor.learning import mixture
 from vigor.learning.mixture import Mixture
-from vigor.motion.promp import rollout
+from vigor.motion.promp import ProMP
 from vigor.tasks.task import Task
 
 
@@ -70,9 +70,14 @@ def _keys(key: jax.Array, rows: jax.Array) -> jax.Array:
     return jax.vmap(partial(jax.random.fold_in, key))(rows)
 
 
-@partial(jax.jit, static_argnums=2)
-def _sample(keys: jax.Array, mixtures: Mixture, samples: int) -> jax.Array:
-    return jax.vmap(partial(mixture.sample_components, samples=samples))(keys, mixtures)
+@partial(jax.jit, static_argnums=(0, 4, 5))
+def _movements(
+    promp: ProMP, seed: np.uint32, rows: np.ndarray, mixtures: Mixture, samples: int, steps: int | None
+) -> tuple[jax.Array, jax.Array]:
+    """Means [context, component, T, dimensions] and samples [context, component, sample, T, dimensions] of mixtures."""
+    keys = _keys(jax.random.key(seed), rows)
+    drawn = jax.vmap(partial(mixture.sample_components, samples=samples))(keys, mixtures)
+    return promp.rollout(mixtures.means, steps), promp.rollout(drawn, steps)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,9 +110,9 @@ class Policies:
 
     def movements(self, task: Task, rows: slice, samples: int, seed: int, steps: int | None = None) -> Movements:
         own = jax.tree.map(lambda leaf: np.asarray(leaf)[rows], self.mixtures)
-        drawn = _sample(_keys(jax.random.key(seed), np.arange(len(self.contexts))[rows]), own, samples)
-        means, drawn = (np.asarray(rollout(task.promp, weights, steps)) for weights in (own.means, drawn))
-        return Movements(np.exp(np.asarray(own.log_weights, np.float64)), means, drawn)
+        asked = np.arange(len(self.contexts))[rows]
+        made = _movements(task.promp, np.uint32(seed), asked, own, samples, steps)
+        return Movements(np.exp(np.asarray(own.log_weights, np.float64)), *map(np.asarray, made))
 
     def save(self, path: Path) -> None:
         arrays = {name: np.asarray(value) for name, value in self.mixtures._asdict().items()}

@@ -34,9 +34,10 @@ def placed(task: Task) -> Robot | None:
     if robot is None or robot.kinematics is None:
         return None
     with jax.ensure_compile_time_eval():
-        pose = jnp.linspace(0.1, 0.7, task.promp.dimensions)
-        own, moved = task.kinematics(pose), task.arm.joints(pose)
-        there = robot.kinematics(moved)
+        links, joints, known = task.kinematics, task.arm.joints, robot.kinematics
+        # Compiled as one: by itself every operation would be a program.
+        both = jax.jit(lambda pose: (links(pose), known(joints(pose))))
+        own, there = both(np.linspace(0.1, 0.7, task.promp.dimensions))
     # The end effector may be another one: capsules are around the links.
     same = own.shape == there.shape and np.allclose(own[:-1], there[:-1], atol=1e-4)
     return robot if same else None

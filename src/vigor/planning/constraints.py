@@ -161,14 +161,15 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
         for shape in shapes
     ]
     centres, halves, radii = zip(*rows, strict=True) if rows else ((), (), ())
-    return Bounds(
-        jnp.asarray([] if robot is None else robot.position, jnp.float32).reshape(-1, 2),
-        jnp.asarray([] if robot is None else robot.velocity, jnp.float32) * constraints.moving,
-        jnp.asarray(centres, jnp.float32).reshape(-1, space),
-        jnp.asarray(halves, jnp.float32).reshape(-1, space),
-        jnp.asarray(radii, jnp.float32) + thickness,
+    arrays = (
+        np.array([] if robot is None else robot.position, np.float32).reshape(-1, 2),
+        np.array([] if robot is None else robot.velocity, np.float32) * np.float32(constraints.moving),
+        np.array(centres, np.float32).reshape(-1, space),
+        np.array(halves, np.float32).reshape(-1, space),
+        np.array(radii, np.float32) + np.float32(thickness),
         demands.arrays(task, space, constraints.via, constraints.pointing),
     )
+    return Bounds(*jax.device_put(arrays))  # Without a program for every array, as jnp.asarray has.
 
 
 def without_joints(limits: Bounds) -> Bounds:

@@ -130,14 +130,15 @@ def arrays(task: Task, space: int, via: Sequence[Via], pointing: Sequence[Pointi
             raise UserError(f"via-point {number} has {len(item.point)} coordinates where {task.name} has {space}")
     if pointing and bodies.placed(task) is None:
         raise UserError(f"nothing says where the tool of {task.name} points; its robot needs kinematics")
-    return Demands(
-        jnp.asarray([item.point for item in via], jnp.float32).reshape(-1, space),
-        jnp.asarray([item.radius for item in via], jnp.float32),
-        jnp.asarray(phases([item.time for item in via]), jnp.float32),
-        jnp.asarray([item.direction for item in pointing], jnp.float32).reshape(-1, 3),
-        jnp.asarray([math.radians(item.degrees) for item in pointing], jnp.float32),
-        jnp.asarray(phases([item.time for item in pointing]), jnp.float32),
+    made = (
+        np.array([item.point for item in via], np.float32).reshape(-1, space),
+        np.array([item.radius for item in via], np.float32),
+        np.array(phases([item.time for item in via]), np.float32),
+        np.array([item.direction for item in pointing], np.float32).reshape(-1, 3),
+        np.array([math.radians(item.degrees) for item in pointing], np.float32),
+        np.array(phases([item.time for item in pointing]), np.float32),
     )
+    return Demands(*jax.device_put(made))
 
 
 def phases(times: Sequence[float | None]) -> np.ndarray:

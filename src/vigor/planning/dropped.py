@@ -1,28 +1,37 @@
 """Ways that were demonstrated and that no solution of a plan goes, in words."""
 
-import jax.numpy as jnp
+from functools import partial
+
+import jax
 import numpy as np
 import scipy  # Its parts are loaded when they are used.
 
 from vigor.demonstrations.repertoire import APART
 from vigor.learning import starts
 from vigor.learning.starts import Starts
-from vigor.motion.promp import rollout
 from vigor.motion.trajectories import apart, distinct_solutions
 from vigor.tasks.task import Task
 
 
-def in_words(
-    task: Task, at: Starts, context: np.ndarray, distinct: float, joints: np.ndarray, holds: np.ndarray
-) -> str | None:
-    """Number of ways that are left out in a context [C], as a sentence; None if all are there, or nothing holds.
+@partial(jax.jit, static_argnums=(0, 3))
+def demonstrated(task: Task, at: Starts, contexts: jax.Array, components: int) -> jax.Array:
+    """Movements [context, demonstration, T, dimensions] that were demonstrated, as they are in contexts [context, C]:
+    all, or as many of the nearest as there are components."""
 
+    def one(context: jax.Array) -> jax.Array:
+        return task.promp.rollout(starts.in_context(task, at, context, components).weights)
+
+    return jax.vmap(one)(contexts)
+
+
+def in_words(distinct: float, movements: np.ndarray, joints: np.ndarray, holds: np.ndarray) -> str | None:
+    """Number of ways that are left out in a context, as a sentence; None if all are there, or nothing holds.
+
+    distinct: smallest difference of two ways; movements: [demonstration, T, dimensions], those that were demonstrated;
     joints: [component, T, dimensions], means of all components; holds: [component].
     """
     if not np.any(holds):
         return None
-    shown = starts.in_context(task, at, jnp.asarray(context, jnp.float32), len(joints))
-    movements = np.asarray(rollout(task.promp, shown.weights))
     way = distinct_solutions(movements, APART * distinct)
     between = scipy.spatial.distance.cdist(apart(movements), apart(joints[holds]))
     near = between.min(axis=0) < APART * distinct

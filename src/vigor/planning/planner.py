@@ -83,9 +83,14 @@ def replay(
 
 @cache
 def compiled(backend: str) -> Callable[..., tuple[Mixture, Array]]:
-    """`replay`, compiled: with less care on a CPU, where that takes a quarter less time and computes as fast."""
+    """`replay` from a seed, compiled: with less care on a CPU, where that takes a quarter less time and computes as
+    fast."""
+
+    def seeded(seed: Array, task: Task, settings: VigorSettings, *others: Any) -> tuple[Mixture, Array]:
+        return replay(jax.random.key(seed), task, settings, *others)
+
     careless = {"xla_backend_optimization_level": 1} if backend == "cpu" else None
-    return jax.jit(replay, static_argnums=(1, 2), compiler_options=careless)
+    return jax.jit(seeded, static_argnums=(1, 2), compiler_options=careless)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,13 +138,15 @@ class Planner:
         """Mixtures [context, ...] for contexts [context, C], and expected rewards [context, component]."""
         task = constraints.begun(self.task, limits.start)
         bound = constraints.bounds(task, limits) if limits else None
-        key, blocks = jax.random.key(seed), -(-len(contexts) // BLOCK)
+        blocks = -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        fixed = (key, task, self.settings, self.starts, self.common, self.ensembles)
+        fixed = (np.uint32(seed), task, self.settings, self.starts, self.common, self.ensembles)
         program = compiled(jax.default_backend())
-        parts = [program(*fixed, jnp.asarray(contexts[own], jnp.float32), bound) for own in rows]
-        mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
+        parts = [program(*fixed, contexts[own].astype(np.float32), bound) for own in rows]
+        mixtures, rewards = parts[0]
+        if blocks > 1:
+            mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
         _check_finite(mixtures, rewards)
         return mixtures, np.asarray(rewards)
 
@@ -187,7 +194,7 @@ def thin(ensembles: Any, every: int) -> Any:
     count = jax.tree.leaves(ensembles)[0].shape[0]
     if not 1 <= every <= count:
         raise UserError(f"every must be from 1 to the run's {count} iterations, not {every}")
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf[::-every][::-1]), ensembles)
+    return jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], ensembles))
 
 
 def of_run(folder: Path, task: Task | str | None = None) -> Plans:

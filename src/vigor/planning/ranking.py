@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -16,12 +17,11 @@ from vigor.learning import invariants, mixture, prediction
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.learning.starts import Starts
-from vigor.motion.promp import rollout
 from vigor.motion.trajectories import distinct_solutions
 from vigor.planning import bodies, dropped, violations
 from vigor.planning import constraints as constraint
 from vigor.planning.choice import ALL, Choice, mixed
-from vigor.planning.constraints import Constraints
+from vigor.planning.constraints import Bounds, Constraints, Margins
 from vigor.planning.plans import Approach, Plan, Solution, of_situation
 from vigor.planning.violations import Violation
 from vigor.tasks.task import Judge, Task
@@ -35,6 +35,8 @@ FAR = 1.0
 class Prediction(NamedTuple):
     """Promise of one movement."""
 
+    joints: np.ndarray
+    """[T, dimensions]"""
     predicted: float
     """Probability that it solves the context, by what demonstrations have in common."""
     distance: float | None
@@ -62,35 +64,40 @@ def rank(
     rewards: [context, component]; common: what demonstrations have in common; trained: [m, C], contexts with
     demonstrations; at: these demonstrations; samples: drawn from each mixture.
     """
-    components = mixtures.means.shape[1]
+    means, components = np.asarray(mixtures.means), mixtures.means.shape[1]
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
-    joints = np.asarray(rollout(task.promp, mixtures.means))
+    found = predict(task, contexts, means, common, constraints)
+    joints = [np.stack([promise.joints for promise in own]) for own in found]
     distinct = prediction.distinct_of(task, common)
     ways = [distinct_solutions(own, distinct) for own in joints]
     weights, drawn_from = _mixed(choice, mixtures, judged, ways)
-    movements, owners = _with_samples(drawn_from, samples, seed)
-    found = predict(task, contexts, movements, common, constraints)
+    drawn, owners = _drawn(drawn_from, samples, seed)
+    of_samples = predict(task, contexts, drawn, common, constraints) if samples else [[] for _ in contexts]
+    shown = np.asarray(dropped.demonstrated(task, at, jax.device_put(contexts.astype(np.float32)), components))
     outside, warnings = beyond(task, trained, contexts)
     blocked = _blocked(task, constraints)
     plans = []
     for i, context in enumerate(contexts):
-        rows = [
-            _solution(task, movement, int(owner), float(weights[i, owner]), int(ways[i][owner]), promise)
-            for movement, owner, promise in zip(movements[i], owners[i], found[i], strict=True)
-        ]
-        own = [_of_component(row, judged, rewards, i) for row in rows[:components]]
+        rows, sampled = (
+            [
+                _solution(task, movement, int(owner), float(weights[i, owner]), int(ways[i][owner]), promise)
+                for movement, owner, promise in zip(*parts, strict=True)
+            ]
+            for parts in ((means[i], range(components), found[i]), (drawn[i], owners[i], of_samples[i]))
+        )
+        own = [_of_component(row, judged, rewards, i) for row in rows]
         preferred = choice.preferred(task, context, joints[i])
         best = choice.among(_ranked(own, preferred), joints[i])
         ranked = tuple(best.values())
         said = (
             _unknown(task, common, context, ranked[0]),
             choice.missed(ranked, preferred, distinct),
-            dropped.in_words(task, at, context, distinct, joints[i], np.array([row.holds for row in own])),
+            dropped.in_words(distinct, shown[i], joints[i], np.array([row.holds for row in own])),
             warnings[i],
             blocked,
         )
         warning = "; ".join(filter(None, said)) or None
-        plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, _among(best, rows[components:]))
+        plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, _among(best, sampled))
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
 
@@ -148,16 +155,14 @@ def _of_component(row: Solution, judged: Evaluation, rewards: np.ndarray | None,
     )
 
 
-def _with_samples(mixtures: Mixture, samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means, then samples of the mixtures, [context, n, D], and the component [context, n] of each."""
-    count, components = mixtures.means.shape[:2]
-    movements = np.asarray(mixtures.means)
-    owners = np.broadcast_to(np.arange(components), (count, components))
+def _drawn(mixtures: Mixture, samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Samples of the mixtures, [context, n, D], and the component [context, n] of each."""
+    count, _, size = mixtures.means.shape
     if not samples:
-        return movements, owners
+        return np.zeros((count, 0, size)), np.zeros((count, 0), int)
     keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(count))
     drawn, chosen = jax.vmap(lambda key, own: mixture.sample_with_components(key, own, samples))(keys, mixtures)
-    return np.concatenate([movements, np.asarray(drawn)], axis=1), np.concatenate([owners, np.asarray(chosen)], axis=1)
+    return np.asarray(drawn), np.asarray(chosen)
 
 
 def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, list[str | None]]:
@@ -223,14 +228,11 @@ def predict(
 ) -> list[list[Prediction]]:
     """Promises of movements [context, n, D]."""
     count, each = movements.shape[:2]
-    flat = jnp.asarray(movements.reshape(count * each, -1))
-    rolled = np.asarray(rollout(task.promp, jnp.asarray(movements)))  # The program that `rank` has compiled.
-    joints = rolled.reshape(count * each, *rolled.shape[2:])
     owners = np.repeat(contexts, each, axis=0).astype(np.float32)
-    predicted = np.asarray(prediction.movement_success(task, common, joints, owners)).tolist()
+    flat = jax.device_put(movements.reshape(count * each, -1))
+    promised = _promised(task, common, constraint.bounds(task, constraints), flat, jax.device_put(owners))
+    joints, effector, predicted, found = jax.tree.map(np.asarray, promised)
     distances = _distances(task, joints, owners)
-    effector = np.asarray(jax.jit(task.kinematics)(joints))[..., -1, :]
-    found = jax.tree.map(np.asarray, constraint.margins(task, constraint.bounds(task, constraints), flat))
     rows = []
     for i in range(count * each):
         targets = {}
@@ -239,8 +241,19 @@ def predict(
             targets[region.label] = Approach(float(away.min()), float(away[-1]))
         own = jax.tree.map(lambda leaf, i=i: leaf[i], found)
         margins, violated = violations.smallest(constraints, own), violations.violation(constraints, own)
-        rows.append(Prediction(predicted[i], distances[i], targets, margins, violated))
+        rows.append(Prediction(joints[i], float(predicted[i]), distances[i], targets, margins, violated))
     return [rows[i : i + each] for i in range(0, len(rows), each)]
+
+
+@partial(jax.jit, static_argnums=0)
+def _promised(
+    task: Task, common: Invariants, limits: Bounds, weights: jax.Array, contexts: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array, Margins]:
+    """Joints [n, T, dimensions] of movements [n, D], their end effector [n, T, 2 or 3], predicted success [n] in
+    contexts [n, C], and margins [n, ...]: one program, since every further one takes time to begin with."""
+    joints = task.promp.rollout(weights)
+    predicted = prediction.movement_success(task, common, joints, contexts)
+    return joints, task.kinematics(joints)[..., -1, :], predicted, constraint.margins(task, limits, weights)
 
 
 def _distances(task: Task, joints: np.ndarray, contexts: np.ndarray) -> Sequence[float | None]:

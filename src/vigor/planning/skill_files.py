@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics import contents, files
@@ -147,8 +146,8 @@ def _skill(path: Path, card: Card, arrays: Mapping[str, np.ndarray], task: Task 
         path,
         card,
         arrays["contexts"],
-        Starts(**jax.tree.map(jnp.asarray, part("starts."))),
-        Invariants(**jax.tree.map(jnp.asarray, part("invariants."))),
+        Starts(**jax.device_put(part("starts."))),
+        Invariants(**jax.device_put(part("invariants."))),
         checkpoints.tree_of(like, eight_bits.restored(part("networks"))),
         task,
     )

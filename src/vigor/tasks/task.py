@@ -275,14 +275,17 @@ class Task:
         # Few programs serve all numbers of trajectories: some are judged twice.
         count = len(joints) if len(joints) > 64 else 1 << max(0, len(joints) - 1).bit_length()
         rows = np.arange(count) % max(1, len(joints))
-        judged = self._distances(*(jnp.asarray(np.asarray(part)[rows]) for part in (joints, contexts)))
+        judged = self._distances(*jax.device_put([np.asarray(part)[rows] for part in (joints, contexts)]))
         return np.asarray(judged)[: len(joints)]
 
     def contexts_near(self, contexts: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Contexts [n, C] in those of their numbers that are nearest to another's [C]."""
         with jax.enable_x64(True):
-            as_near = jax.vmap(self.transfer.as_near, (0, None))
-            return np.asarray(as_near(jnp.asarray(contexts, float), jnp.asarray(other, float)))
+            return np.asarray(self._as_near(np.asarray(contexts, float), np.asarray(other, float)))
+
+    @cached_property
+    def _as_near(self) -> Callable[[np.ndarray, np.ndarray], Array]:
+        return jax.jit(jax.vmap(self.transfer.as_near, (0, None)))
 
     def succeeds(self, distances: np.ndarray) -> np.ndarray:
         return distances <= self.judge.success_distance

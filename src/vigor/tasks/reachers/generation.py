@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.interpolate import BPoly
+import scipy  # Its parts are loaded when they are used.
 
 from vigor.basics.errors import UserError
 from vigor.motion.inverse_kinematics import damped_least_squares
@@ -133,7 +133,7 @@ def movement(
     velocities = [still, onward * rng.uniform(0.3, 1.0), still, still]
     knots = [[pose, velocity, still] for pose, velocity in zip(poses, velocities, strict=True)]
     time = np.linspace(0.0, 1.0, 200)
-    path = BPoly.from_derivatives(times, knots)(time)
+    path = scipy.interpolate.BPoly.from_derivatives(times, knots)(time)
     for begin, end in itertools.pairwise(times[:3]):
         share = np.clip((time - begin) / (end - begin), 0.0, 1.0)[:, None]
         sway, lead = rng.normal(scale=wander, size=(2, len(rest)))
