@@ -1,8 +1,8 @@
 """Cost of a skill's 8 bits and of thinning: success of plans for new contexts by a run, and by its skills.
 
-python benchmarks/skills.py RUN [--every 0 1 2] [--contexts 60] [--seed 330] [--out docs/results/skills.json]: a row for
+python benchmarks/skills.py RUN [--every 0 1 2] [--first 0] [--contexts 60] [--seed 330] [--out FILE.json]: a row for
 each, with the size of the skill, which --out adds to a file; 0 is the run itself. The contexts are drawn anew from the
-task, and the same for all.
+task, and the same for all; --first and --contexts choose among them, so that a long measurement can be made in pieces.
 """
 
 import argparse
@@ -33,13 +33,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("--every", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--contexts", type=int, default=60)
     parser.add_argument("--seed", type=int, default=330)
     parser.add_argument("--out", type=Path, help="file of rows that are added to")
     asked = parser.parse_args()
     use_device("auto")
     run = api.load_run(asked.run)
-    contexts = run.task.sample_contexts(np.random.default_rng(asked.seed), asked.contexts)
+    drawn = run.task.sample_contexts(np.random.default_rng(asked.seed), asked.first + asked.contexts)
+    contexts = drawn[asked.first :]
     with tempfile.TemporaryDirectory() as folder:
         for every in asked.every:
             path = Path(folder) / f"{every}.vigor"
@@ -52,7 +54,7 @@ def main() -> None:
                 "iterations": run.result["iterations"],
                 "every": every,
             }
-            told |= {"contexts": asked.contexts, "seed": asked.seed, "MB": size}
+            told |= {"seed": asked.seed, "first": asked.first, "contexts": asked.contexts, "MB": size}
             row = told | found | {"cpu_s": round(time.process_time() - begun)}
             print(json.dumps(row), flush=True)
             if asked.out:
