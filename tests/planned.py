@@ -8,6 +8,7 @@ from vigor.motion.robots import Robot
 from vigor.motion.shapes import Box, Sphere
 from vigor.planning.constraints import Constraints
 from vigor.planning.plans import Approach, Plan, Plans, Solution, of_situation
+from vigor.planning.violations import Violation
 from vigor.tasks.reachers.planar_reacher import TASK as PLANAR
 
 ROBOT = Robot(
@@ -45,3 +46,10 @@ def planar(samples: int = 1) -> Plans:
         further = (replace(ranked[0], success=None, reward=None),) * samples
         plans.append(of_situation(Plan(CONTEXT, 0.0, None, ranked, further), PLANAR, LIMITS))
     return Plans(PLANAR.name, LIMITS, tuple(plans), "runs/some", loaded=PLANAR)
+
+
+def failing() -> Plans:
+    """The same with a first context that fails, and words that look like HTML and like markup."""
+    plans = planar()
+    broken = tuple(replace(row, violated=Violation("keep-out", "<b>1</b>", 0.1)) for row in plans[0].solutions)
+    return replace(plans, plans=(replace(plans[0], solutions=broken, warning="far [out]"), plans[1]))

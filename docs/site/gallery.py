@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 
 import vigor
 from vigor.demonstrations import dataset
-from vigor.planning import display
+from vigor.planning import pictures
 from vigor.reports import figures
 from vigor.reports.drawing import clean
 from vigor.studio import turntable
@@ -133,7 +133,7 @@ def draw(path: Path, folder: Path, before: set[str], result: Any) -> str:
 def _draw_scene(path: Path, run: vigor.Run) -> None:
     """A page to turn with a plan for a new context."""
     plans = run.plan(run.task.sample_contexts(np.random.default_rng(1), 1))
-    turntable.write(GALLERY / "pages" / f"{path.stem}.html", run.task, display.scenes(plans)[0])
+    turntable.write(GALLERY / "pages" / f"{path.stem}.html", run.task, pictures.scenes(plans)[0])
 
 
 def _over_time(path: Path) -> Figure:

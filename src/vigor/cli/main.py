@@ -1,6 +1,7 @@
 """The entry point of `vigor`: which command is meant, and how what goes wrong is said."""
 
 import contextlib
+import gc
 import io
 import os
 import re
@@ -55,9 +56,15 @@ COMMANDS: dict[str, Any] = {
 }
 
 
+OFTEN = 100_000
+"""Objects made between two searches for garbage."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point. Exit codes: 0 done, 2 bad input (one sentence), 3 no solution holds, 130 interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    # Nearly all that is imported and traced stays: to look for garbage as often as usual is a tenth of a first plan.
+    gc.set_threshold(OFTEN)
     with warnings.catch_warnings():
         # Other libraries' warnings are for programmers; what the user should know is said as a sentence.
         warnings.simplefilter("ignore")

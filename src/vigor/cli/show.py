@@ -62,7 +62,7 @@ class Show:
     def _write_rerun(self, path: Path) -> int:
         """Write what is to be shown for the viewer."""
         from vigor.demonstrations import dataset
-        from vigor.planning import display
+        from vigor.planning import pictures
         from vigor.reports import viewer
         from vigor.runs import run
 
@@ -75,17 +75,17 @@ class Show:
             plans = read_plans(self.plan, self.task)
             task, folder = plans.load_task(), self.plan / run.DEMONSTRATIONS
             shown = dataset.load(folder, task) if folder.is_dir() else None
-            viewer.write(path, task, display.scenes(plans, shown), plans.constraints.seconds)
+            viewer.write(path, task, pictures.scenes(plans, shown), plans.constraints.seconds)
         print(path)
         return 0
 
 
 def _write_page(path: Path, plans: "Plans", context: int) -> None:
     """Write a context of a plan as a page to turn and play."""
-    from vigor.planning import display
+    from vigor.planning import pictures
 
     try:
         from vigor.studio import turntable
     except ImportError:
         raise missing("pages to turn are made by viser", "studio") from None
-    turntable.write(path, plans.load_task(), display.scenes(plans)[context - 1])
+    turntable.write(path, plans.load_task(), pictures.scenes(plans)[context - 1])

@@ -117,11 +117,11 @@ class Solution:
 
     def plot(self) -> Any:
         """A matplotlib figure of the movement in its context."""
-        from vigor.planning import display
+        from vigor.planning import pictures
 
         where = self._situation()
         alone = Plan(where.context, 0.0, None, (replace(self, group=1),))
-        return display.figure(Plans(where.task.name, where.constraints, (alone,), loaded=where.task))
+        return pictures.figure(Plans(where.task.name, where.constraints, (alone,), loaded=where.task))
 
     def _situation(self) -> Situation:
         if self.situation is None:
@@ -206,9 +206,9 @@ class Plans:
 
     def plot(self) -> Any:
         """A matplotlib figure of all solutions by context."""
-        from vigor.planning import display
+        from vigor.planning import pictures
 
-        return display.figure(self)
+        return pictures.figure(self)
 
     def load_task(self) -> Task:
         """The task itself."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -228,7 +227,7 @@ def _name(policies: Learned, index: int) -> str:
 
 def link_points(task: Task, joints: np.ndarray) -> np.ndarray:
     """Points [..., T, points, 2 or 3] of joints [..., T, dimensions]."""
-    return np.asarray(jax.jit(task.kinematics)(jnp.asarray(joints)))
+    return np.asarray(jax.jit(task.kinematics)(jax.device_put(joints)))
 
 
 def _plans(task: Task, policies: Learned, index: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
