@@ -38,46 +38,64 @@ def lerobot(
     fps: int = 30,
     steps: int = 40,
 ) -> np.ndarray:
-    """A data set as LeRobot writes it: `info.json`, tasks, episodes and data; returns its goals [episode, 2].
+    """A LeRobot data set of movements to goals; returns these [episode, 2].
 
     names: a list, a dict or None; scale: of the joints, for other units.
+    """
+    ends = goals(episodes)
+    states = [gripped(goal, steps + number % 3) * (scale, scale, 1.0) for number, goal in enumerate(ends)]
+    data_set(folder, version, states, names, ends if environment else None, fps)
+    return ends
+
+
+def data_set(
+    folder: Path,
+    version: str,
+    states: Sequence[np.ndarray],
+    names: object,
+    surroundings: np.ndarray | None,
+    fps: int = 30,
+) -> None:
+    """A data set as LeRobot writes it: `info.json`, tasks, episodes and data.
+
+    states: [T, motor] of every episode; surroundings: state of the environment [episode, n].
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    ends, tables, length = goals(episodes), [], []
-    for number, goal in enumerate(ends):
-        state = gripped(goal, steps + number % 3) * (scale, scale, 1.0)
+    tables, length = [], [len(state) for state in states]
+    for number, state in enumerate(states):
         count = len(state)
-        length.append(count)
         columns = {
             "observation.state": fixed(state),
-            "action": fixed(state + np.array([0.0, 0.0, 1.0])),
+            "action": fixed(state + np.eye(state.shape[1])[-1]),
             "timestamp": pa.array(np.arange(count, dtype=np.float32) / np.float32(fps)),
             "frame_index": pa.array(np.arange(count)),
             "episode_index": pa.array(np.full(count, number)),
-            "index": pa.array(np.arange(count) + sum(length[:-1])),
+            "index": pa.array(np.arange(count) + sum(length[:number])),
             "task_index": pa.array(np.zeros(count, np.int64)),
         }
-        if environment:
-            columns["observation.environment_state"] = fixed(np.repeat(goal[None], count, axis=0))
+        if surroundings is not None:
+            columns["observation.environment_state"] = fixed(np.repeat(surroundings[number][None], count, axis=0))
         tables.append(pa.table(columns))
-    vector = {"dtype": "float32", "shape": [3], "names": list(names) if isinstance(names, tuple) else names}
+    shape, listed = [states[0].shape[1]], list(names) if isinstance(names, tuple) else names
+    vector = {"dtype": "float32", "shape": shape, "names": listed}
     features = {"observation.state": vector, "action": vector}
-    if environment:
-        features["observation.environment_state"] = {"dtype": "float32", "shape": [2], "names": None}
+    if surroundings is not None:
+        size = [surroundings.shape[1]]
+        features["observation.environment_state"] = {"dtype": "float32", "shape": size, "names": None}
     scalar = {"shape": [1], "names": None}
     features |= {"timestamp": {"dtype": "float32"} | scalar}
     features |= {name: {"dtype": "int64"} | scalar for name in ("frame_index", "episode_index", "index", "task_index")}
     info = {
         "codebase_version": version,
         "robot_type": "xy",
-        "total_episodes": episodes,
+        "total_episodes": len(states),
         "total_frames": sum(length),
         "total_tasks": 1,
         "chunks_size": 1000,
         "fps": fps,
-        "splits": {"train": f"0:{episodes}"},
+        "splits": {"train": f"0:{len(states)}"},
         "features": features,
     }
     (folder / "meta").mkdir(parents=True)
@@ -97,7 +115,6 @@ def lerobot(
         (folder / "meta" / "episodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         (folder / "meta" / "tasks.jsonl").write_text('{"task_index": 0, "task": "reach"}\n')
     (folder / "meta" / "info.json").write_text(json.dumps(info))
-    return ends
 
 
 def fixed(values: np.ndarray) -> object:
