@@ -9,6 +9,7 @@ import csv
 import io
 from ast import literal_eval
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ OURS = ("vigor", "em-drex")
 """Methods that have settings of ours beside the paper's."""
 
 
+@cache
 def stored(path: Path = ROWS) -> list[Row]:
     """Rows of a table, as a benchmark's store has them."""
     return [_nested(flat) for flat in _lines(path)]

@@ -109,7 +109,7 @@ def stacked(trees):
 def _by_numpy(change, *leaves):
     """A change of arrays for which JAX would compile a program for every shape; keys stay what they are."""
     if not jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
-        return jnp.asarray(change(*map(np.asarray, leaves)))
+        return jax.device_put(change(*map(np.asarray, leaves)), may_alias=False)
     return jax.random.wrap_key_data(change(*map(jax.random.key_data, leaves)))
 
 

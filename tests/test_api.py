@@ -73,9 +73,9 @@ def test_a_task_needs_no_success_criterion():
 
 
 def test_units_change_nothing():
-    """Movements in metres, centimetres and millimetres, up to rounding: what is learned and what is planned."""
+    """Movements in metres and in millimetres, up to rounding: what is learned and what is planned."""
     found = []
-    for unit in (1.0, 100.0, 1000.0):
+    for unit in (1.0, 1000.0):
         task = replace(
             POINT,
             name="unit",
@@ -91,9 +91,8 @@ def test_units_change_nothing():
         plan = run.plan(unit * np.array([0.7, 0.5]))[0]
         movements = sorted(solution.movement for solution in plan.solutions)
         found.append((run.policies.mixtures.means, run.result["test"]["predicted_mixture"], movements))
-    for other in found[1:]:
-        for ours, theirs in zip(found[0], other, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-2)
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-2)
 
 
 def test_from_a_run_to_a_robot(run, plans, folder):

@@ -179,9 +179,10 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> Actor:
         raise UserError("the settings of the actor must be a text")
     settings = from_json(_Settings, parse_json(str(text)))
     depth = sum(name.startswith("weight") for name in arrays)
-    layers = [{part: jnp.asarray(arrays[f"{part}{i}"]) for part in ("weight", "bias")} for i in range(depth)]
+    layers = [{part: arrays[f"{part}{i}"] for part in ("weight", "bias")} for i in range(depth)]
     if not layers:
         raise UserError("the actor has no layers")
-    known = Units(*(jnp.asarray(arrays[name]) for name in Units._fields))
+    known = Units(*jax.device_put([arrays[name] for name in Units._fields]))
+    layers = jax.device_put(layers)
     parts = {name: getattr(settings, name) for name in _SETTINGS}
     return Actor({"layers": layers[:-1], "output": layers[-1]}, known, **parts)

@@ -24,7 +24,7 @@ from vigor.learning.mixture import Mixture
 from vigor.learning.network_training import Fit, NetworkTraining
 from vigor.learning.networks import Architecture
 from vigor.learning.policy_update import PolicyUpdate
-from vigor.learning.problem import Problem
+from vigor.learning.problem import Problem, single
 from vigor.tasks.task import Task
 
 Array = jax.Array
@@ -177,11 +177,9 @@ def ranking_loss(step_logits: Array, rows: Ranked) -> Array:
 
 def prepare(task: Task, settings: EMDREXSettings, problems: Problem) -> RankedProblem:
     """Fit mixtures to the demonstrations of a batch of runs [run, ...] and draw the samples to rank."""
-    runs = range(problems.train_contexts.shape[0])
-    single = [jax.tree.map(lambda leaf, run=run: leaf[run], problems) for run in runs]
-    seeds = [int(jax.random.key_data(problem.key)[-1]) for problem in single]
-    ranked = [rank(task, settings, problem, seed) for problem, seed in zip(single, seeds, strict=True)]
-    return RankedProblem(problems, jax.tree.map(lambda *leaves: jnp.stack(leaves), *ranked))
+    seeds = np.asarray(jax.random.key_data(problems.key))[:, -1].tolist()
+    ranked = [rank(task, settings, problem, seed) for problem, seed in zip(single(problems), seeds, strict=True)]
+    return RankedProblem(problems, jax.device_put(jax.tree.map(lambda *leaves: np.stack(leaves), *ranked)))
 
 
 @partial(jax.jit, static_argnums=(0, 1))

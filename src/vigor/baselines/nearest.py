@@ -6,6 +6,7 @@ training by how far it is above them.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -50,6 +51,7 @@ def advance(
     return NearestState(states.iteration + steps)
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def copied(task: Task, settings: NearestSettings, problems: Problem, states: NearestState) -> Mixture:
     """Mixtures [run, context, ...] of the nearest contexts' demonstrations, as they are."""
 
@@ -59,6 +61,7 @@ def copied(task: Task, settings: NearestSettings, problems: Problem, states: Nea
     return jax.vmap(lambda problem: jax.vmap(lambda to: one(problem, to))(problem.contexts))(problems)
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def carried(task: Task, settings: NearestSettings, problems: Problem, states: NearestState) -> Mixture:
     """Mixtures [run, context, ...] of demonstrations carried into each context from that which carries best to it."""
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics import contents, files
@@ -354,7 +353,7 @@ def _alike(a: dict[str, np.ndarray], b: dict[str, np.ndarray], tolerance: float)
 def trajectories(task: Task, demonstrations: Demonstrations, raw: bool = False) -> np.ndarray:
     """Movements [n, T, dimensions]: the ProMPs rolled out, or the recordings at T evenly spaced steps if raw."""
     if not raw:
-        return np.asarray(rollout(task.promp, jnp.asarray(demonstrations.weights)))
+        return np.asarray(rollout(task.promp, demonstrations.weights))
     if demonstrations.recordings is None:
         raise UserError(f"these demonstrations ({demonstrations.source}) hold no recordings; train on their ProMPs")
     return np.stack([resample(recording, task.promp.steps) for recording in demonstrations.recordings])

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError, near_misses
@@ -44,8 +44,8 @@ def moved(task: Task) -> tuple[Moved, ...] | None:
     robot = task.arm.robot
     if robot is None:
         return None
-    at = jnp.linspace(-0.3, 0.4, task.promp.dimensions)
-    slopes = np.asarray(jax.jacfwd(task.arm.joints)(at))
+    at = np.linspace(-0.3, 0.4, task.promp.dimensions)
+    slopes = np.asarray(_slopes(task, at))
     if task.arm.gripper is not None:
         at, slopes = at[:-1], slopes[:, :-1]
     if slopes.shape != (len(robot.joints), len(at)) or not np.all((slopes == 0) | (slopes == 1)):
@@ -54,6 +54,12 @@ def moved(task: Task) -> tuple[Moved, ...] | None:
     if len(set(of)) < len(of) or not np.allclose(slopes[of] @ at, at, atol=1e-6):
         return None
     return tuple(Moved(robot.joints[i], *robot.position[i]) for i in of)
+
+
+@partial(jax.jit, static_argnums=0)
+def _slopes(task: Task, at: jax.Array) -> jax.Array:
+    """Slopes [joint, dimension] of the robot's joints by the dimensions of a task's movements."""
+    return jax.jacfwd(task.arm.joints)(at)
 
 
 def columns(task: Task, episodes: Episodes, reading: Reading) -> Columns:

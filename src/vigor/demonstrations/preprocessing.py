@@ -116,7 +116,7 @@ def held(recording: np.ndarray, hold: float = HOLD) -> np.ndarray:
 
 def distances(task: Task, weights: np.ndarray, contexts: np.ndarray) -> np.ndarray:
     """Distance [n] of each ProMP [n, D] from solving its context [n, C]."""
-    return task.distances(rollout(task.promp, jnp.asarray(weights)), contexts)
+    return task.distances(rollout(task.promp, weights), contexts)
 
 
 def repair(task: Task, weights: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

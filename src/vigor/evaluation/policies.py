@@ -201,7 +201,7 @@ def load(path: Path) -> Learned:
         acts = actors.SETTINGS in arrays
         _check(arrays, KNOWN | actors.contents(arrays) if acts else CONTENTS)
         learned: Mixture | Actor = (
-            actors.from_arrays(arrays) if acts else Mixture(*(jnp.asarray(arrays[name]) for name in Mixture._fields))
+            actors.from_arrays(arrays) if acts else Mixture(*jax.device_put([arrays[name] for name in Mixture._fields]))
         )
         return of(arrays["contexts"], int(arrays["training"]), learned)
     except UserError as error:

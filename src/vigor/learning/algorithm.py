@@ -132,12 +132,18 @@ def advance(
     for done in range(0, max(iterations, 1), CHUNK):
         count = min(CHUNK, iterations - done)
         states, networks = _advance(task, settings, problems, states, count)
-        parts.append(jax.tree.map(lambda leaf, count=count: leaf[:count], networks))
-    return states, jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+        parts.append(networks if count == CHUNK else _first(count, networks))
+    return states, parts[0] if len(parts) == 1 else jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
 
 CHUNK = 10
 """Most iterations of one compiled program, whatever their number."""
+
+
+@partial(jax.jit, static_argnums=0)
+def _first(count: int, networks: Any) -> Any:
+    """Networks of the first so many iterations."""
+    return jax.tree.map(lambda leaf: leaf[:count], networks)
 
 
 @partial(jax.jit, static_argnums=(0, 1), donate_argnums=(3,))

@@ -139,14 +139,12 @@ def learn(
         others = owners != context
         if np.sum(others) > 1:
             without = _learn(everything[:, others], summaries[:, others], contexts[others], owners[others])
-            left = everything[:, ~others].astype(np.float32)
-            own.append(
-                np.asarray(_energy(without, left[0], stretch(without, jnp.asarray(contexts[~others], jnp.float32))))
-            )
-            wrong.append(np.ravel(_energy(without, left[1:])))
-    missed = _missed(np.concatenate(own), np.concatenate(wrong))
-    distinct = 0.5 * usual_difference(trajectories)
-    return found._replace(missed=jnp.float32(missed), distinct=jnp.float32(distinct))
+            energies = _energies(without, everything[:, ~others], contexts[~others].astype(np.float64))
+            own.append(np.asarray(energies[0]))
+            wrong.append(np.ravel(energies[1]))
+    last = _missed(np.concatenate(own), np.concatenate(wrong)), 0.5 * usual_difference(trajectories)
+    missed, distinct = jax.device_put(tuple(map(np.float32, last)))
+    return found._replace(missed=missed, distinct=distinct)
 
 
 def _missed(own: np.ndarray, wrong: np.ndarray) -> float:
@@ -213,7 +211,7 @@ def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray, 
         "missed": MISSED,
         "distinct": 1.0,
     }
-    return Invariants(**{name: jnp.asarray(value, jnp.float32) for name, value in found.items()})
+    return Invariants(**jax.device_put({name: np.asarray(value, np.float32) for name, value in found.items()}))
 
 
 def _better(within: np.ndarray, by_context: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -314,7 +312,15 @@ def energy(
     return jnp.min(jnp.sum(_needed(invariants) * _squares(invariants, descriptors, stretched), axis=-1), axis=-1)
 
 
-_energy = jax.jit(energy)
+@jax.jit
+def _energies(
+    invariants: Invariants,
+    described: Float[Array, "placed movement time feature"],
+    contexts: Float[Array, "movement coordinate"],
+) -> tuple[Float[Array, " movement"], Float[Array, "misplaced movement"]]:
+    """Energies of movements in their contexts, and of the same misplaced, which come after them."""
+    own, misplaced = described[0], described[1:]
+    return energy(invariants, own, stretch(invariants, contexts)), energy(invariants, misplaced)
 
 
 @jax.jit

@@ -52,21 +52,21 @@ def problem(task: Task, demonstrations: Demonstrations, split: Split, seed: int,
     joints = trajectories(task, demonstrations, raw)[chosen]
     if task.transfer.images and not raw:
         weights, contexts = (np.asarray(part) for part in _with_images(task, weights, contexts))
-        joints = np.asarray(rollout(task.promp, jnp.asarray(weights)))
+        joints = np.asarray(rollout(task.promp, weights))
     shown = contexts[:: split.demonstrations.shape[1]]
-    descriptors, common = described(task, shown, jnp.asarray(joints, jnp.float32))
+    joints = np.asarray(joints, np.float32)
+    descriptors, common = described(task, shown, joints)
     if demonstrations.own is not None:
         descriptors = descriptors[_weighed(np.resize(demonstrations.own[chosen], len(descriptors)))]
-    return Problem(
-        jax.random.key(seed),
-        jnp.asarray(split.train_contexts, jnp.float32),
-        jnp.asarray(split.test_contexts, jnp.float32).reshape(-1, task.context_dimension),
-        jnp.asarray(shown, jnp.float32),
-        descriptors,
-        starts(task, weights, contexts),
-        jnp.asarray(joints, jnp.float32),
-        common,
-    )
+    arrays = {
+        "train_contexts": split.train_contexts.astype(np.float32),
+        "test_contexts": np.asarray(split.test_contexts, np.float32).reshape(-1, task.context_dimension),
+        "shown_contexts": shown.astype(np.float32),
+        "demonstrations": descriptors,
+        "trajectories": joints,
+    }
+    at = starts(task, weights, contexts)
+    return Problem(key=jax.random.key(seed), starts=at, invariants=common, **jax.device_put(arrays))
 
 
 def _weighed(own: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def _with_images(
 
 
 def described(
-    task: Task, contexts: np.ndarray, joints: Float[Array, "demonstration time dimension"]
+    task: Task, contexts: np.ndarray, joints: Float[Array | np.ndarray, "demonstration time dimension"]
 ) -> tuple[Float[Array, "demonstration time feature"], Invariants]:
     """Descriptors of demonstrations in their contexts [context, C], and what they have in common.
 
@@ -99,11 +99,11 @@ def described(
     count, each = len(contexts), len(joints) // len(contexts)
     # Each row is a shift of the contexts: the first leaves every demonstration in its own, the others misplace all.
     shifted = (invariants.spread(np.arange(count))[:, None] + np.arange(count)) % count
-    placed = jnp.asarray(np.repeat(np.asarray(contexts)[shifted], each, axis=1), jnp.float32)
+    placed = np.repeat(np.asarray(contexts, np.float32)[shifted], each, axis=1)
     own, *others = np.asarray(_describe(task, joints, placed))
     misplaced = np.stack(others) if others else np.zeros((0, *own.shape))
     common = invariants.learn(own, misplaced, np.asarray(joints), np.repeat(np.asarray(contexts), each, axis=0))
-    return jnp.asarray(own), common
+    return jax.device_put(own), common
 
 
 @partial(jax.jit, static_argnums=0)
@@ -112,6 +112,12 @@ def _describe(
 ) -> Float[Array, "shift movement time feature"]:
     """Descriptors of movements in contexts."""
     return jax.vmap(jax.vmap(task.describe), (None, 0))(joints, contexts)
+
+
+@jax.jit
+def single(problems: Problem) -> list[Problem]:
+    """The runs of a batch [run, ...], each by itself."""
+    return [jax.tree.map(lambda leaf, run=run: leaf[run], problems) for run in range(problems.train_contexts.shape[0])]
 
 
 @jax.jit

@@ -57,7 +57,7 @@ def starts(task: Task, weights: np.ndarray, contexts: np.ndarray) -> Starts:
     points, own = np.asarray(weights, np.float64), np.asarray(contexts, np.float32)
     brought = points[None]  # [to, from, D]
     if task.transfer.carry is not None:
-        brought = np.asarray(_brought(task, jnp.asarray(weights, jnp.float32), own), np.float64)
+        brought = np.asarray(_brought(task, points.astype(np.float32), own), np.float64)
     spread = np.maximum(points.std(axis=0), 1e-12)
     distances = np.sum(((points[:, None] - brought) / spread) ** 2, axis=-1)
     same = np.all(own[:, None] == own, axis=-1)
@@ -69,7 +69,7 @@ def starts(task: Task, weights: np.ndarray, contexts: np.ndarray) -> Starts:
     deviation = np.sqrt(np.mean(apart**2, axis=0) / 2)
     usual = np.sqrt(np.mean(deviation**2))
     room = np.maximum(deviation, _LEAST * usual) if usual > 0 else np.ones_like(deviation)
-    return Starts(jnp.asarray(weights, jnp.float32), jnp.asarray(own), jnp.asarray(room, jnp.float32))
+    return Starts(*jax.device_put((points.astype(np.float32), own, room.astype(np.float32))))
 
 
 @partial(jax.jit, static_argnums=0)

@@ -111,17 +111,26 @@ class ProMP:
         path = jnp.einsum("tb,...bd->...td", self.basis(phase, derivative), matrix, precision="highest")
         return path + self.offset(phase, derivative).astype(path.dtype)
 
+    def parts(self, steps: int) -> tuple[Float[np.ndarray, "time base"], Float[np.ndarray, "time dimension"]]:
+        """Values of the basis functions at evenly spaced phases, and what no weight changes, in double precision."""
+        with jax.enable_x64(True):
+            basis, offset = _parts(self, np.linspace(0.0, 1.0, steps))
+        return np.asarray(basis), np.asarray(offset)
+
     def fit(
         self, trajectories: Float[np.ndarray, "*batch time dimension"], ridge: float = 1e-6
     ) -> Float[np.ndarray, "*batch weight"]:
         """Weights of trajectories by ridge regression, in double precision."""
         trajectories = np.asarray(trajectories, np.float64)
-        with jax.enable_x64(True):
-            phase = jnp.asarray(np.linspace(0.0, 1.0, trajectories.shape[-2]))
-            basis, offset = np.asarray(self.basis(phase)), np.asarray(self.offset(phase))
+        basis, offset = self.parts(trajectories.shape[-2])
         gram = basis.T @ basis + ridge * np.eye(self.bases)
         solution = np.linalg.solve(gram, basis.T @ (trajectories - offset)) / self.scale
         return solution.reshape(*trajectories.shape[:-2], self.weights)
+
+
+@partial(jax.jit, static_argnums=0)
+def _parts(promp: ProMP, phase: Float[Array, " time"]) -> tuple[Array, Array]:
+    return promp.basis(phase), promp.offset(phase)
 
 
 def _missing(z: Float[Array, ""]) -> Float[Array, ""]:

@@ -88,7 +88,8 @@ def load(folder: Path, states: Any, described: Contents) -> tuple[Any, float]:
     if _stored(folder) != networks:
         found = f"networks of {_stored(folder)} iterations where its checkpoint has {networks:g}"
         raise UserError(f"the run in {folder} has {found}; {ANEW}")
-    return tree_of(states, {name: jax.numpy.asarray(array) for name, array in arrays.items()}), seconds
+    # Copies: a step takes the memory of the states before it.
+    return tree_of(states, jax.device_put(arrays, may_alias=False)), seconds
 
 
 def _number(metadata: dict[str, str], name: str) -> float:
@@ -206,13 +207,13 @@ def save_shown(folder: Path, at: Starts, common: Invariants) -> None:
 def load_starts(folder: Path, weights: int) -> Starts:
     """The demonstrations that mixtures of a run begin at, for so many movement-primitive weights."""
     arrays = _of_finished(folder / STARTS, starts.CONTENTS, weight=weights)
-    return Starts(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
+    return Starts(**jax.device_put(arrays))
 
 
 def load_invariants(folder: Path, features: int) -> Invariants:
     """Invariants of a run, what its demonstrations have in common, for so many descriptors."""
     arrays = _of_finished(folder / INVARIANTS, invariants.CONTENTS, feature=features, statistic=2 * features)
-    return Invariants(**{name: jax.numpy.asarray(array) for name, array in arrays.items()})
+    return Invariants(**jax.device_put(arrays))
 
 
 def _of_finished(path: Path, described: Contents, **sizes: int) -> dict[str, np.ndarray]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import jax
+import numpy as np
 
 from vigor.basics import files, locks
 from vigor.basics.errors import Notice, OutOfRange, UserError
@@ -249,7 +250,7 @@ def _carry_on(folder: Path, training: Training, report: Report, simulated: bool)
     states = training.start()
     described = checkpoints.state_contents(states, training.steps)
     states, seconds = checkpoints.load(folder, states, described)
-    done, begun = int(states.iteration[0]), time.perf_counter() - seconds
+    done, begun = int(np.max(states.iteration)), time.perf_counter() - seconds
     metrics, judged, fresh = read_metrics(folder, done), None, []
     training.course = [[row["promise"]] for row in metrics if "promise" in row]
 
@@ -262,7 +263,7 @@ def _carry_on(folder: Path, training: Training, report: Report, simulated: bool)
         for done, after, networks in training.advance(states):
             states = after
             if networks is not None:
-                fresh.append(jax.tree.map(lambda leaf: leaf[:, 0], networks))
+                fresh.append(jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], networks))
             due = done % EVERY == 0 or done == training.steps
             if due:
                 judged = training.evaluate(states, simulated)[0]

@@ -87,11 +87,11 @@ class Training:
 
     def starts(self, run: int = 0) -> Starts:
         """Where the mixtures of a run begin."""
-        return jax.tree.map(lambda leaf: leaf[run], self.problems.starts)
+        return _of(run, self.problems.starts)
 
     def common(self, run: int = 0) -> Invariants:
         """Invariants of a run: what its demonstrations have in common."""
-        return jax.tree.map(lambda leaf: leaf[run], self.problems.invariants)
+        return _of(run, self.problems.invariants)
 
     def evaluate(self, states: Any, simulated: bool = True) -> list[Evaluation]:
         """Evaluations of every run's policies; those of a simulation can be left out, for time."""
@@ -114,9 +114,13 @@ class Training:
         found = []
         for i, (*_, split) in enumerate(self.prepared):
             contexts = np.concatenate([split.train_contexts, split.test_contexts])
-            own = jax.tree.map(lambda leaf, i=i: leaf[i], learned)
-            found.append(policies.of(contexts, len(split.train_contexts), own))
+            found.append(policies.of(contexts, len(split.train_contexts), _of(i, learned)))
         return found
+
+
+def _of(run: int, tree: Any) -> Any:
+    """One of a batch of runs [run, ...], as arrays in memory: on the device every shape would need a program."""
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[run], tree)
 
 
 def _stalled(course: Sequence[float], looks: int) -> bool:

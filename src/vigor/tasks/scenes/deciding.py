@@ -3,7 +3,6 @@
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from vigor.motion import rotations
@@ -68,9 +67,7 @@ def _start(scene: Scene, movements: np.ndarray) -> tuple[float, ...] | None:
 def _errors(scene: Scene, promp: ProMP, movements: np.ndarray) -> np.ndarray:
     """Distance [n] of the tool, in fits of movements [n, T, dimensions], from where it was."""
     weights = promp.fit(movements).reshape(len(movements), promp.bases, promp.dimensions)
-    with jax.enable_x64(True):
-        phase = jnp.linspace(0.0, 1.0, movements.shape[1])
-        basis, offset = np.asarray(promp.basis(phase)), np.asarray(promp.offset(phase))
+    basis, offset = promp.parts(movements.shape[1])
     fitted = basis @ weights + offset
     places = [_tool(scene, part[..., : len(scene.robot.joints)].astype(np.float32)) for part in (fitted, movements)]
     return np.sqrt(np.mean(np.sum((np.asarray(places[0]) - np.asarray(places[1])) ** 2, axis=-1), axis=-1))
