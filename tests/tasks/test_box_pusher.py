@@ -411,7 +411,7 @@ def test_descriptors_against_numpy():
 
 def test_descriptors_are_differentiable_and_the_task_has_no_mistakes():
     context = jnp.array([0.05, -0.03, 0.4])
-    slopes = jax.grad(lambda w: jnp.sum(TASK.describe(TASK.promp.rollout(w), context)))(jnp.ones(14))
+    slopes = jax.jit(jax.grad(lambda w: jnp.sum(TASK.describe(TASK.promp.rollout(w), context))))(jnp.ones(14))
     assert np.all(np.isfinite(slopes))
     few = replace(TASK, sample_contexts=lambda rng, count: rng.uniform(-0.1, 0.1, (count, 3)))
     check(few)
