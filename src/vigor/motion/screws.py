@@ -71,6 +71,8 @@ def posture(screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array, 
     return _forward(screws, fixtures, values)[0]
 
 
+# Traced once for each shape, however often a program has it.
+@partial(jax.jit, static_argnums=(0, 1))
 def _forward(
     screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array, "*batch moved"]
 ) -> tuple[Posed, Residuals]:
@@ -152,6 +154,7 @@ def _combined(sizes: tuple[float, ...], axes: list[Array]) -> Array:
     return sum((size * axis for size, axis in zip(sizes, axes, strict=True) if size), jnp.zeros_like(axes[0]))
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def _backward(
     screws: Screws, fixtures: tuple[Fixture, ...], residuals: Residuals, slopes: tuple[Array, Array, Array]
 ) -> tuple[Float[Array, "*batch moved"]]:
