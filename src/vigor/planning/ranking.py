@@ -230,8 +230,9 @@ def predict(
     count, each = movements.shape[:2]
     owners = np.repeat(contexts, each, axis=0).astype(np.float32)
     flat = jax.device_put(movements.reshape(count * each, -1))
-    promised = _promised(task, common, constraint.bounds(task, constraints), flat, jax.device_put(owners))
-    joints, effector, predicted, found = jax.tree.map(np.asarray, promised)
+    rolled = _rolled(task, constraint.bounds(task, constraints), flat)
+    joints, effector, found = jax.tree.map(np.asarray, rolled)
+    predicted = prediction.movement_success(task, common, joints, owners)
     distances = _distances(task, joints, owners)
     rows = []
     for i in range(count * each):
@@ -246,14 +247,11 @@ def predict(
 
 
 @partial(jax.jit, static_argnums=0)
-def _promised(
-    task: Task, common: Invariants, limits: Bounds, weights: jax.Array, contexts: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array, Margins]:
-    """Joints [n, T, dimensions] of movements [n, D], their end effector [n, T, 2 or 3], predicted success [n] in
-    contexts [n, C], and margins [n, ...]: one program, since every further one takes time to begin with."""
+def _rolled(task: Task, limits: Bounds, weights: jax.Array) -> tuple[jax.Array, jax.Array, Margins]:
+    """Joints [n, T, dimensions] of movements [n, D], their end effector [n, T, 2 or 3], and margins [n, ...]: one
+    program, since every further one takes time to begin with."""
     joints = task.promp.rollout(weights)
-    predicted = prediction.movement_success(task, common, joints, contexts)
-    return joints, task.kinematics(joints)[..., -1, :], predicted, constraint.margins(task, limits, weights)
+    return joints, task.kinematics(joints)[..., -1, :], constraint.margins(task, limits, weights)
 
 
 def _distances(task: Task, joints: np.ndarray, contexts: np.ndarray) -> Sequence[float | None]:
