@@ -435,27 +435,39 @@ def data() -> str:
         lines[f"hostile: {row['file']}"] = f"{end}, {row['MB']:,} MB of memory in all, {row['cpu_s']:.1f} s"
     if "help" in found:
         lines["`vigor --help`"] = timed(found["help"])
-    lines |= {
-        f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}": timed(row)
-        for row in found["first plans"]
-    }
+    for row in found.get("two commands", ()):
+        if row["command"] == "train":
+            rates = f"success of the mixture {row['train']:.3f} (train), {row['test']:.3f} (test)"
+            lines[f"`vigor train SCENE --demos FOLDER`, {row['episodes']} episodes of an SO-101"] = (
+                f"{rates}; {timed(row)}"
+            )
+        else:
+            ways = f"{row['holding']} of {row['solutions']} solutions hold"
+            lines["then `vigor plan RUN --context ...`"] = f"{ways}; {timed(row)}"
+    for row in found["first plans"]:
+        words = f"first plan of a {row['skill']} skill ({row['MB']} MB), cache {row['cache']}"
+        lines[words] = f"said after {row['said']:.1f} s; with its picture {timed(row)}"
     return table([{"": words, "measured": figure} for words, figure in lines.items()])
 
 
 def skills() -> str:
-    """Skills of all runs of a task by how many ensembles they keep."""
+    """Skills of a run by how many ensembles they keep; what was measured in pieces counts by its contexts."""
     rows = result("skills")
-    kept = {0: "the run itself", 1: "all", 2: "every 2nd", 3: "every 3rd"}
+    kept = {0: "the run itself", 1: "all, 8 bits", 2: "every 2nd, 8 bits"}
     lines = []
-    for task, every in dict.fromkeys((row["task"], row["every"]) for row in sorted(rows, key=lambda row: row["every"])):
-        own = [row for row in rows if (row["task"], row["every"]) == (task, every)]
-        rates = {name: f"{mean(row[name] for row in own):.3f}" for name in ("best", "chosen", "mixture")}
-        size = {"MB": f"{mean(row['MB'] for row in own):.2f}" if every else ""}
-        size["CPU s"] = f"{mean(row['cpu_s'] for row in own):.0f}"
-        seeds = ranges([row["run"] for row in own])
-        line = {"task": task, "runs": seeds, "ensembles": kept.get(every, f"every {every}th")}
-        lines.append(line | {"contexts": str(own[0]["contexts"])} | rates | size)
-    return table(sorted(lines, key=lambda line: line["task"]))
+    for run in sorted({(row["task"], row["run"], row["every"]) for row in rows}):
+        own = [row for row in rows if (row["task"], row["run"], row["every"]) == run]
+        task, seed, every = run
+        count = sum(row["contexts"] for row in own)
+
+        def over_all(name: str, own: list[dict[str, Any]] = own, count: int = count) -> float:
+            return sum(row["contexts"] * row[name] for row in own) / count
+
+        line = {"task": task, "seed": str(seed), "ensembles": kept.get(every, f"every {every}th, 8 bits")}
+        line |= {"MB": f"{own[0]['MB']:.2f}" if every else "", "contexts": str(count)}
+        line |= {f"success: {name}": f"{over_all(name):.4f}" for name in ("best", "chosen", "mixture")}
+        lines.append(line | {"s a context, one core": f"{sum(row['cpu_s'] for row in own) / count:.1f}"})
+    return table(sorted(lines, key=lambda line: line["task"], reverse=True))
 
 
 def torture() -> str:

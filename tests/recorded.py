@@ -9,11 +9,14 @@ import numpy as np
 
 from helpers import POINT, movement
 from vigor.motion.robots import Robot
-from vigor.tasks.task import Arm
+from vigor.tasks.task import Arm, Gripper
 
 XY = Robot("xy", ("x", "y"), ((-3.0, 3.0), (-3.0, 3.0)), (10.0, 10.0), (100.0, 100.0))
 POINTED = replace(POINT, name="pointed", arm=Arm(robot=XY))
 """A point moved by a robot with the joints x and y ends within .1 of its context."""
+RAIL = Robot("rail", ("x",), ((-3.0, 3.0),), (10.0,), (100.0,))
+GRIPPING = replace(POINT, name="gripping", arm=Arm(RAIL, lambda moved: moved[..., :1], gripper=Gripper("claw")))
+"""The same with one joint and a gripper."""
 
 
 def goals(count: int, seed: int = 0) -> np.ndarray:

@@ -40,3 +40,21 @@ def test_each_takes_the_elements_of_all_trees(monkeypatch, backend):
     )
     np.testing.assert_allclose(found[0], np.sum(tree["a"] * factors, axis=1), rtol=1e-5)
     np.testing.assert_allclose(found[1], tree["b"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 11])
+def test_blocks_are_the_function_of_the_whole_and_one_program(count):
+    rng, sizes = np.random.default_rng(0), []
+
+    def function(one, other):
+        sizes.append(len(one))
+        return one + other[:, None]
+
+    first, second = rng.normal(size=(count, 2)), rng.normal(size=count)
+    found = batching.in_blocks(4, function, first, second)
+    np.testing.assert_allclose(found, first + second[:, None], rtol=1e-6)
+    assert sizes == [4] * -(-count // 4)
+
+
+def test_no_rows_are_none():
+    assert batching.in_blocks(4, jnp.square, np.zeros((0, 2))).shape == (0, 2)

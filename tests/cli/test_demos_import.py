@@ -84,6 +84,14 @@ def test_a_lerobot_data_set_is_imported_and_said(tmp_path, capsys):
     assert len(Demonstrations.load(tmp_path / "out")) == 3
 
 
+def test_recordings_are_not_written_over(tmp_path, capsys):
+    lerobot(tmp_path / "set")
+    there = sorted(tmp_path.rglob("*"))
+    said = refused(capsys, "demos", "import", TASK_OF_ROBOT, tmp_path / "set", "--out", tmp_path / "set")
+    assert said.endswith("set holds other files; choose another --out")
+    assert sorted(tmp_path.rglob("*")) == there
+
+
 def test_two_commands_lead_from_a_lerobot_data_set_to_a_plan(tmp_path, capsys):
     ends = lerobot(tmp_path / "set", episodes=30)
     words = small(test_contexts=1, demos_per_context=2, iterations=2)

@@ -37,7 +37,7 @@ def test_a_components_success_is_that_of_its_samples():
 def test_movements_are_predicted_one_by_one():
     paths = rollout(problem().starts.weights)
     contexts = np.repeat(np.asarray(problem().train_contexts), 5, axis=0)
-    found = prediction.movement_success(TASK, problem().invariants, paths, jnp.asarray(contexts))
+    found = prediction.movement_success(TASK, problem().invariants, np.asarray(paths), contexts)
     expected = invariants.predicted_success(problem().invariants, problem().demonstrations)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
     assert np.mean(found) > 0.9

@@ -1,6 +1,7 @@
 """Skills: the same plans as their run, from one file that is checked and runs nothing."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,8 +129,10 @@ def test_the_command_line_packs_and_inspects(trained, tmp_path, capsys):
     packed = capsys.readouterr().out
     cli.main(["inspect", str(path)])
     assert capsys.readouterr().out == packed
-    for said in ("6 demonstrations in 2 contexts", "MIT", "gate x", f"--task path/to/{EXAMPLE.name}:TASK", "12 iter"):
+    for said in ("6 demonstrations in 2 contexts", "MIT", "gate x", f"path/to/{EXAMPLE.name}:TASK", "12 iter"):
         assert said in packed
+    assert re.search(r"training contexts +success [\d.]+ \(best\), [\d.]+ \(mixture\), [\d.]+ \(chosen\);", packed)
+    assert all(len(line) <= 80 for line in packed.splitlines() if str(tmp_path) not in line)
     assert "exists already" in refused(capsys, "pack", trained, "--out", path)
     assert "a skill is a .vigor file" in refused(capsys, "pack", trained, "--out", tmp_path / "gates.zip")
     assert [item.name for item in tmp_path.iterdir()] == ["gates.vigor"]

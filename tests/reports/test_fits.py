@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import POINT, movement
-from recorded import POINTED
+from recorded import GRIPPING, POINTED
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.demonstrations.preprocessing import fit
@@ -18,7 +18,7 @@ def some(task, recordings) -> Demonstrations:
 
 def test_every_dimension_has_a_panel_with_all_recordings_and_fits():
     recordings = [movement((1.0, y)) for y in np.linspace(-0.02, 0.02, 6)]
-    for task, names in ((POINT, ["dimension 1", "dimension 2"]), (POINTED, ["x", "y"])):
+    for task, names in ((POINT, ["dimension 1", "dimension 2"]), (POINTED, ["x", "y"]), (GRIPPING, ["x", "claw"])):
         figure = fits.figure(task, some(task, recordings))
         assert [ax.get_title(loc="left") for ax in figure.axes] == names
         for number, ax in enumerate(figure.axes):

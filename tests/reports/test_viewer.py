@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers import POINT, movement
+from recorded import GRIPPING
 from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import Demonstrations
 from vigor.motion.shapes import Box, Sphere
@@ -54,6 +55,14 @@ def test_an_arm_moves_among_targets_and_keep_outs(tmp_path: Path):
         "solutions/1/joints/panda_joint6",
     }
     assert {f"/context 1/{place}" for place in wanted} <= found
+
+
+def test_a_gripper_is_shown_beside_the_joints_and_nothing_is_said(tmp_path: Path, capfd):
+    scene = Scene(np.zeros(2), (Movement("solutions/1", movement((1.0, 1.0)), "#ff0000"),))
+    viewer.write(tmp_path / "shown.rrd", GRIPPING, [scene], 3.0)
+    assert not "".join(capfd.readouterr())
+    found = places(tmp_path / "shown.rrd")
+    assert {f"/context 1/solutions/1/joints/{name}" for name in ("x", "claw")} <= found
 
 
 def test_another_ending_is_refused(tmp_path: Path):

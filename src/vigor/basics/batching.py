@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 Array = jax.Array
 
@@ -31,3 +32,14 @@ def by_chunks(size: int, function: Callable[..., Any], *arrays: Array) -> Any:
 
     parts = jax.lax.map(lambda part: function(*part), [dealt(array) for array in arrays])
     return jax.tree.map(lambda part: part.reshape(total + padding, *part.shape[2:])[:total], parts)
+
+
+def in_blocks(size: int, program: Callable[..., Array], *arrays: np.ndarray | Array) -> np.ndarray:
+    """A compiled program of the arrays' leading axis in blocks that are all of one size, so that it is compiled but
+    once, however many rows there are; the last block has some rows again."""
+    given, total = [np.asarray(array) for array in arrays], len(arrays[0])
+    rows = [np.arange(first, first + size) % max(1, total) for first in range(0, total, size)]
+    if not rows:
+        return np.asarray(program(*jax.device_put(given)))
+    parts = [program(*jax.device_put([array[own] for array in given])) for own in rows]
+    return np.concatenate([np.asarray(part) for part in parts])[:total]

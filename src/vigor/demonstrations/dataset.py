@@ -194,6 +194,9 @@ def check_fits(demonstrations: Demonstrations, task: Task) -> None:
 
 def save(demonstrations: Demonstrations, folder: Path) -> None:
     """Write a set into a folder of its own, whole or not at all: nothing loads without the header, which comes last."""
+    there = {item.name for item in folder.iterdir()} if folder.is_dir() else set()
+    if not there & {HEADER, ARRAYS} and any(not name.startswith(".") for name in there):
+        raise UserError(f"{folder} holds other files; choose another --out")
     try:
         if (folder / HEADER).exists():
             same = alike(load(folder), demonstrations, 0.0)

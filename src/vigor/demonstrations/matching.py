@@ -62,6 +62,14 @@ def _slopes(task: Task, at: jax.Array) -> jax.Array:
     return jax.jacfwd(task.arm.joints)(at)
 
 
+def names(task: Task) -> list[str]:
+    """Names of the dimensions of a task's movements: of joints, then of the gripper."""
+    known, gripper = moved(task), task.arm.gripper
+    if known is None:
+        return [f"dimension {number + 1}" for number in range(task.promp.dimensions)]
+    return [item.joint for item in known] + ([] if gripper is None else [gripper.channel])
+
+
 def columns(task: Task, episodes: Episodes, reading: Reading) -> Columns:
     """Columns of a file that a task moves: those that are named, those of the same names, or all in their order."""
     names, own, gripper = episodes.columns, moved(task), _gripper(task, episodes, reading)

@@ -153,7 +153,7 @@ def _evaluate(
     distinct = 1.0 if task.judge.distinct is None else task.judge.distinct
     succeeded = np.ones(shape, bool)
     if common is not None:
-        drawn = np.asarray(prediction.movement_success(task, common, flat, owner)).reshape(shape)
+        drawn = prediction.movement_success(task, common, flat, owner).reshape(shape)
         _check_finite("descriptors", drawn, first)
         predicted, succeeded = drawn.mean(axis=-1), drawn >= 0.5
         distinct = prediction.distinct_of(task, common)

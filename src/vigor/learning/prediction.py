@@ -4,14 +4,17 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from vigor.basics.batching import by_chunks
+from vigor.basics.batching import in_blocks
 from vigor.learning import invariants, mixture
 from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.tasks.task import Task
 
+BLOCK = 256
+"""Movements that are described at a time."""
 SAMPLES = 20
 """Samples of each component that are looked at."""
 
@@ -21,20 +24,25 @@ def distinct_of(task: Task, common: Invariants) -> float:
     return float(common.distinct) if task.judge.distinct is None else task.judge.distinct
 
 
-@partial(jax.jit, static_argnums=0)
 def movement_success(
+    task: Task,
+    common: Invariants,
+    joints: Float[np.ndarray, "movement time dimension"],
+    contexts: Float[np.ndarray, "movement coordinate"],
+) -> Float[np.ndarray, " movement"]:
+    """Predicted success of movements in their contexts."""
+    return in_blocks(BLOCK, partial(_movement_success, task, common), joints, contexts)
+
+
+@partial(jax.jit, static_argnums=0)
+def _movement_success(
     task: Task,
     common: Invariants,
     joints: Float[Array, "movement time dimension"],
     contexts: Float[Array, "movement coordinate"],
 ) -> Float[Array, " movement"]:
-    """Predicted success of movements in their contexts."""
-
-    def one(joints: Float[Array, "movement time dimension"], contexts: Float[Array, "movement coordinate"]) -> Array:
-        described = jax.vmap(task.describe)(joints, contexts)
-        return invariants.predicted_success(common, described, invariants.stretch(common, contexts))
-
-    return by_chunks(1024, one, joints, contexts)
+    described = jax.vmap(task.describe)(joints, contexts)
+    return invariants.predicted_success(common, described, invariants.stretch(common, contexts))
 
 
 def component_success(

@@ -80,6 +80,7 @@ def _brought(
     return jax.vmap(lambda to: carried(task, weights, contexts, to))(contexts)
 
 
+@partial(jax.jit, static_argnums=0)  # Traced once, though first mixtures, shares and plans all have it.
 def carried(
     task: Task,
     weights: Float[Array, "demonstration weight"],

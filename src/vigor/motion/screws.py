@@ -76,6 +76,8 @@ def _posture(screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array,
     return _forward(screws, fixtures, values)[0]
 
 
+# Traced once for each shape, however often a program has it.
+@partial(jax.jit, static_argnums=(0, 1))
 def _forward(
     screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array, "*batch moved"]
 ) -> tuple[Posed, Residuals]:
@@ -157,6 +159,7 @@ def _combined(sizes: tuple[float, ...], axes: list[Array]) -> Array:
     return sum((size * axis for size, axis in zip(sizes, axes, strict=True) if size), jnp.zeros_like(axes[0]))
 
 
+@partial(jax.jit, static_argnums=(0, 1))
 def _backward(
     screws: Screws, fixtures: tuple[Fixture, ...], residuals: Residuals, slopes: tuple[Array, Array, Array]
 ) -> tuple[Float[Array, "*batch moved"]]:

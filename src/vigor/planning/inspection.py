@@ -1,7 +1,7 @@
 """A skill in words: what it is, where it works, what it needs and where it is from."""
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import jax
@@ -15,37 +15,46 @@ def in_words(skill: Skill) -> list[str]:
     card, origin = skill.card, skill.card.provenance
     ranges = zip(card.context_names, skill.contexts.min(axis=0), skill.contexts.max(axis=0), strict=True)
     count = len(jax.tree.leaves(skill.ensembles)[0])
-    kept = "all" if origin.every == 1 else f"{count}"
-    lines = [
-        f"{skill.path}: a skill for {card.task}, {skill.path.stat().st_size / 1e6:.2f} MB",
-        "",
-        f"  learned from   {origin.demonstrations} demonstrations in {origin.contexts} contexts, {origin.source}",
-        f"  their licence  {origin.licence or 'not said'}",
-        f"  where it works {_listed(f'{name} {low:.3g} to {high:.3g}' for name, low, high in ranges)}",
-        *(f"  {_LABELS[part]:<14} {_figures(row)}" for part, row in card.figures.items() if row),
-        f"  what counts    {_listed(str(row['quantity']) for row in card.common) or 'nothing in particular'}",
-        f"  robot          {_robot(card.robot)}",
-        f"  networks       {kept} of {origin.iterations} iterations, {_parameters(skill.ensembles):,} numbers",
-        f"  trained        {origin.trained or 'at an unknown date'}, seed {origin.seed}",
-        f"  packed         {origin.packed}, by vigor {origin.version}",
-    ]
+    kept = "all" if origin.every == 1 else f"{count} of"
+    counted = [str(row["quantity"]) for row in card.common]
+    more = [f"and {len(counted) - MOST} more"] if len(counted) > MOST else []
+    parts = {
+        "learned from": [f"{origin.demonstrations} demonstrations in {origin.contexts} contexts, {origin.source}"],
+        "their licence": [origin.licence or "not said"],
+        "where it works": [f"{name} {low:.3g} to {high:.3g}" for name, low, high in ranges],
+        **{_LABELS[part]: _figures(row) for part, row in card.figures.items() if row},
+        "what counts": counted[:MOST] + more or ["nothing in particular"],
+        "robot": [_robot(card.robot)],
+        "networks": [f"of {kept} {origin.iterations} iterations, {_parameters(skill.ensembles):,} numbers"],
+        "trained": [f"{origin.trained or 'at an unknown date'}, seed {origin.seed}"],
+        "packed": [f"{origin.packed}, by vigor {origin.version}"],
+    }
     if card.program:
-        lines.append(
-            f"  needs          the task's file, {card.program}, which is not in it: --task path/to/{card.program}"
-        )
-    return lines
+        needed = f"the task's file, {card.program}, which is not in it: --task path/to/{card.program}"
+        parts["needs"] = [needed]
+    said = f"{skill.path}: a skill for {card.task}, {skill.path.stat().st_size / 1e6:.2f} MB"
+    return [said, "", *(_line(label, items) for label, items in parts.items())]
 
 
-_LABELS = {"train": "demonstrated", "test": "others"}
+MOST = 8
+"""Most quantities that are listed of those that demonstrations agree in, the clearest first."""
+_WIDTH, _INDENT = 80, 21
+_LABELS = {"train": "training contexts", "test": "test contexts"}
 
 
-def _listed(parts: Iterable[str]) -> str:
-    """Parts of a line, on further lines where they are long."""
-    return ("\n" + " " * 17).join(textwrap.wrap("; ".join(parts), 100))
+def _line(label: str, items: list[str]) -> str:
+    """Items after their label, on further lines where they are long."""
+    lines = textwrap.wrap("; ".join(items), _WIDTH - _INDENT, break_on_hyphens=False)
+    return f"  {label:<{_INDENT - 2}}" + ("\n" + " " * _INDENT).join(lines)
 
 
-def _figures(row: Mapping[str, float]) -> str:
-    return ", ".join(f"{name.replace('_', ' of ')} {value:.3f}" for name, value in row.items())
+def _figures(row: Mapping[str, float]) -> list[str]:
+    """Figures of contexts: those of success, then those of predicted success, with what they are of."""
+    kinds: dict[str, list[str]] = {}
+    for name, value in row.items():
+        kind, _, part = name.partition("_")
+        kinds.setdefault(kind, []).append(f"{value:.3f} ({part})")
+    return [f"{kind} {', '.join(values)}" for kind, values in kinds.items()]
 
 
 def _robot(robot: Robot | None) -> str:

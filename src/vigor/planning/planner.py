@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics.errors import OutOfRange, UserError
+from vigor.basics.errors import UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
 from vigor.learning import density_ratio, network_training, policy_update, prediction, shares
@@ -129,13 +129,19 @@ class Planner:
         """
         limits = constraints.of_task(self.task) if limits is None else limits
         values, task = checked(self.task, contexts), constraints.begun(self.task, limits.start)
-        mixtures, rewards = self.mixtures(values, limits, seed)
+        mixtures, rewards = self._replayed(values, limits, seed)
         known = (values, mixtures, rewards, self.common, limits, self.trained, self.starts)
         plans = ranking.rank(task, *known, samples, seed, choice)
         return _plans(task, limits, plans, self.source)
 
     def mixtures(self, contexts: np.ndarray, limits: Constraints, seed: int = 0) -> tuple[Mixture, np.ndarray]:
         """Mixtures [context, ...] for contexts [context, C], and expected rewards [context, component]."""
+        mixtures, rewards = self._replayed(contexts, limits, seed)
+        ranking.checked(mixtures, rewards)
+        return mixtures, np.asarray(rewards)
+
+    def _replayed(self, contexts: np.ndarray, limits: Constraints, seed: int) -> tuple[Mixture, Array]:
+        """The same, which may not be computed yet, and not be finite."""
         task = constraints.begun(self.task, limits.start)
         bound = constraints.bounds(task, limits) if limits else None
         blocks = -(-len(contexts) // BLOCK)
@@ -147,19 +153,7 @@ class Planner:
         mixtures, rewards = parts[0]
         if blocks > 1:
             mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
-        _check_finite(mixtures, rewards)
-        return mixtures, np.asarray(rewards)
-
-
-def _check_finite(mixtures: Mixture, rewards: Array) -> None:
-    """Refuse mixtures [context, ...] and rewards [context, component] of networks that lead nowhere."""
-    leaves = (mixtures.means, mixtures.roots, rewards)
-    finite = np.all([np.isfinite(leaf).reshape(len(leaf), -1).all(axis=1) for leaf in map(np.asarray, leaves)], axis=0)
-    if not np.all(finite):
-        context = int(np.argmin(finite)) + 1
-        raise OutOfRange(
-            f"the plan for context {context} is not finite: the run's networks have diverged; train it again"
-        )
+        return mixtures, rewards
 
 
 def _plans(task: Task, limits: Constraints, plans: tuple[Plan, ...], source: Path) -> Plans:

@@ -1,15 +1,13 @@
-"""Ranked solutions out of mixtures: what each movement promises, and which is best."""
+"""Ranked solutions out of mixtures: which is best of all that movements promise."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vigor.basics.errors import UserError
+from vigor.basics.errors import OutOfRange, UserError
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Policies
@@ -18,12 +16,12 @@ from vigor.learning.invariants import Invariants
 from vigor.learning.mixture import Mixture
 from vigor.learning.starts import Starts
 from vigor.motion.trajectories import distinct_solutions
-from vigor.planning import bodies, dropped, violations
+from vigor.planning import bodies, dropped, promises
 from vigor.planning import constraints as constraint
 from vigor.planning.choice import ALL, Choice, mixed
-from vigor.planning.constraints import Bounds, Constraints, Margins
-from vigor.planning.plans import Approach, Plan, Solution, of_situation
-from vigor.planning.violations import Violation
+from vigor.planning.constraints import Constraints
+from vigor.planning.plans import Plan, Solution, of_situation
+from vigor.planning.promises import Promise
 from vigor.tasks.task import Judge, Task
 
 LIKELY = 0.5
@@ -32,25 +30,11 @@ FAR = 1.0
 """Distance at which a context is far out: as far beyond the trained range as the range is wide."""
 
 
-class Prediction(NamedTuple):
-    """Promise of one movement."""
-
-    joints: np.ndarray
-    """[T, dimensions]"""
-    predicted: float
-    """Probability that it solves the context, by what demonstrations have in common."""
-    distance: float | None
-    """Distance from solving the context; None if nothing can judge it here."""
-    targets: dict[str, Approach]
-    margins: dict[str, float]
-    violated: Violation | None
-
-
 def rank(
     task: Task,
     contexts: np.ndarray,
     mixtures: Mixture,
-    rewards: np.ndarray | None,
+    rewards: jax.Array | np.ndarray | None,
     common: Invariants,
     constraints: Constraints,
     trained: np.ndarray,
@@ -64,42 +48,50 @@ def rank(
     rewards: [context, component]; common: what demonstrations have in common; trained: [m, C], contexts with
     demonstrations; at: these demonstrations; samples: drawn from each mixture.
     """
-    means, components = np.asarray(mixtures.means), mixtures.means.shape[1]
+    limits, asked = constraint.bounds(task, constraints), jax.device_put(contexts.astype(np.float32))
+    shown = dropped.demonstrated(task, at, asked, mixtures.means.shape[1])
+    rolled = promises.rolled(task, limits, mixtures.means)
+    rewards = checked(mixtures, rewards)  # Waits until they are computed; what is above is compiled meanwhile.
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
-    found = predict(task, contexts, means, common, constraints)
+    found = promises.of(task, contexts, rolled, common, constraints)
     joints = [np.stack([promise.joints for promise in own]) for own in found]
     distinct = prediction.distinct_of(task, common)
     ways = [distinct_solutions(own, distinct) for own in joints]
     weights, drawn_from = _mixed(choice, mixtures, judged, ways)
-    drawn, owners = _drawn(drawn_from, samples, seed)
-    of_samples = predict(task, contexts, drawn, common, constraints) if samples else [[] for _ in contexts]
-    shown = np.asarray(dropped.demonstrated(task, at, jax.device_put(contexts.astype(np.float32)), components))
-    outside, warnings = beyond(task, trained, contexts)
-    blocked = _blocked(task, constraints)
+    drawn = _drawn(task, contexts, drawn_from, samples, seed, common, constraints)
+    (outside, warnings), blocked = beyond(task, trained, contexts), _blocked(task, constraints)
+    means, shown = np.asarray(mixtures.means), np.asarray(shown)
     plans = []
     for i, context in enumerate(contexts):
         rows, sampled = (
             [
-                _solution(task, movement, int(owner), float(weights[i, owner]), int(ways[i][owner]), promise)
-                for movement, owner, promise in zip(*parts, strict=True)
+                _solution(task, movement, k, float(weights[i, k]), int(ways[i][k]), promise)
+                for movement, k, promise in some
             ]
-            for parts in ((means[i], range(components), found[i]), (drawn[i], owners[i], of_samples[i]))
+            for some in (zip(means[i], range(len(means[i])), found[i], strict=True), drawn[i])
         )
         own = [_of_component(row, judged, rewards, i) for row in rows]
         preferred = choice.preferred(task, context, joints[i])
         best = choice.among(_ranked(own, preferred), joints[i])
         ranked = tuple(best.values())
-        said = (
-            _unknown(task, common, context, ranked[0]),
-            choice.missed(ranked, preferred, distinct),
-            dropped.in_words(distinct, shown[i], joints[i], np.array([row.holds for row in own])),
-            warnings[i],
-            blocked,
-        )
-        warning = "; ".join(filter(None, said)) or None
+        unknown, missed = _unknown(task, common, context, ranked[0]), choice.missed(ranked, preferred, distinct)
+        left_out = dropped.in_words(distinct, shown[i], joints[i], np.array([row.holds for row in own]))
+        warning = "; ".join(filter(None, (unknown, missed, left_out, warnings[i], blocked))) or None
         plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, _among(best, sampled))
         plans.append(of_situation(plan, task, constraints))
     return tuple(plans)
+
+
+def checked(mixtures: Mixture, rewards: jax.Array | np.ndarray | None) -> np.ndarray | None:
+    """The rewards [context, component] of mixtures [context, ...]; refused if networks that lead nowhere made them."""
+    leaves = (mixtures.means, mixtures.roots, *(() if rewards is None else (rewards,)))
+    finite = np.all([np.isfinite(leaf).reshape(len(leaf), -1).all(axis=1) for leaf in map(np.asarray, leaves)], axis=0)
+    if not np.all(finite):
+        context = int(np.argmin(finite)) + 1
+        raise OutOfRange(
+            f"the plan for context {context} is not finite: the run's networks have diverged; train it again"
+        )
+    return None if rewards is None else np.asarray(rewards)
 
 
 def _mixed(
@@ -121,7 +113,7 @@ def _among(best: dict[int, Solution], samples: Sequence[Solution]) -> tuple[Solu
 
 
 def _solution(
-    task: Task, movement: np.ndarray, component: int, weight: float, group: int, promise: Prediction
+    task: Task, movement: np.ndarray, component: int, weight: float, group: int, promise: Promise
 ) -> Solution:
     """A movement [D] with what it promises by itself."""
     return Solution(
@@ -155,14 +147,24 @@ def _of_component(row: Solution, judged: Evaluation, rewards: np.ndarray | None,
     )
 
 
-def _drawn(mixtures: Mixture, samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Samples of the mixtures, [context, n, D], and the component [context, n] of each."""
-    count, _, size = mixtures.means.shape
+def _drawn(
+    task: Task,
+    contexts: np.ndarray,
+    mixtures: Mixture,
+    samples: int,
+    seed: int,
+    common: Invariants,
+    constraints: Constraints,
+) -> list[list[tuple[np.ndarray, int, Promise]]]:
+    """Samples [context][n] of the mixtures: movement [D], component, and what it promises."""
     if not samples:
-        return np.zeros((count, 0, size)), np.zeros((count, 0), int)
-    keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(count))
+        return [[] for _ in contexts]
+    keys = jax.vmap(lambda i: jax.random.fold_in(jax.random.key(seed), i))(np.arange(len(contexts)))
     drawn, chosen = jax.vmap(lambda key, own: mixture.sample_with_components(key, own, samples))(keys, mixtures)
-    return np.asarray(drawn), np.asarray(chosen)
+    rolled = promises.rolled(task, constraint.bounds(task, constraints), drawn)
+    found = promises.of(task, contexts, rolled, common, constraints)
+    parts = zip(np.asarray(drawn), np.asarray(chosen).tolist(), found, strict=True)
+    return [list(zip(*own, strict=True)) for own in parts]
 
 
 def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.ndarray, list[str | None]]:
@@ -192,7 +194,7 @@ def beyond(task: Task, trained: np.ndarray, contexts: np.ndarray) -> tuple[np.nd
     return outside, warnings
 
 
-def _solves(task: Task, promise: Prediction) -> bool | None:
+def _solves(task: Task, promise: Promise) -> bool | None:
     """Whether a movement solves its context: by the task's own measure, or for one that has none by prediction."""
     if not task.judged:
         return promise.predicted >= LIKELY
@@ -221,49 +223,6 @@ def _evaluate(task: Task, policies: Policies, common: Invariants) -> Evaluation:
             raise
         unjudged = Judge(distinct=task.judge.distinct, samples=task.judge.samples)
         return evaluation.evaluate(replace(task, judge=unjudged), policies, common=common)
-
-
-def predict(
-    task: Task, contexts: np.ndarray, movements: np.ndarray, common: Invariants, constraints: Constraints
-) -> list[list[Prediction]]:
-    """Promises of movements [context, n, D]."""
-    count, each = movements.shape[:2]
-    owners = np.repeat(contexts, each, axis=0).astype(np.float32)
-    flat = jax.device_put(movements.reshape(count * each, -1))
-    promised = _promised(task, common, constraint.bounds(task, constraints), flat, jax.device_put(owners))
-    joints, effector, predicted, found = jax.tree.map(np.asarray, promised)
-    distances = _distances(task, joints, owners)
-    rows = []
-    for i in range(count * each):
-        targets = {}
-        for region in task.display.regions(contexts[i // each]):
-            away = np.linalg.norm(effector[i] - np.asarray(region.centre), axis=-1) - region.radius
-            targets[region.label] = Approach(float(away.min()), float(away[-1]))
-        own = jax.tree.map(lambda leaf, i=i: leaf[i], found)
-        margins, violated = violations.smallest(constraints, own), violations.violation(constraints, own)
-        rows.append(Prediction(joints[i], float(predicted[i]), distances[i], targets, margins, violated))
-    return [rows[i : i + each] for i in range(0, len(rows), each)]
-
-
-@partial(jax.jit, static_argnums=0)
-def _promised(
-    task: Task, common: Invariants, limits: Bounds, weights: jax.Array, contexts: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array, Margins]:
-    """Joints [n, T, dimensions] of movements [n, D], their end effector [n, T, 2 or 3], predicted success [n] in
-    contexts [n, C], and margins [n, ...]: one program, since every further one takes time to begin with."""
-    joints = task.promp.rollout(weights)
-    predicted = prediction.movement_success(task, common, joints, contexts)
-    return joints, task.kinematics(joints)[..., -1, :], predicted, constraint.margins(task, limits, weights)
-
-
-def _distances(task: Task, joints: np.ndarray, contexts: np.ndarray) -> Sequence[float | None]:
-    """Distances of movements from solving their contexts; None where nothing can judge them here."""
-    try:
-        return task.distances(joints, contexts).tolist() if task.judged else [None] * len(joints)
-    except UserError:
-        if task.judge.simulate is None:
-            raise
-        return [None] * len(joints)
 
 
 def _blocked(task: Task, constraints: Constraints) -> str | None:

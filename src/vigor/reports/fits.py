@@ -28,8 +28,7 @@ def figure(task: Task, demonstrations: Demonstrations) -> Figure:
     fits = np.asarray(rollout(task.promp, jnp.asarray(demonstrations.weights), STEPS))
     stand_out = {item.number for item in outliers(task, demonstrations)}
     usual = [number for number in range(len(fits)) if number not in stand_out]
-    known = matching.moved(task)
-    names = [item.joint for item in known] if known else [f"dimension {i + 1}" for i in range(fits.shape[2])]
+    names = matching.names(task)
     rows = math.ceil(len(names) / COLUMNS)
     columns = math.ceil(len(names) / rows)
     drawn = Figure(figsize=(0.6 + 2.9 * columns, 1.2 + 2.2 * rows), layout="constrained")

@@ -86,37 +86,38 @@ def _log(rerun: Any, stream: Any, place: str, task: Task, scene: Scene, seconds:
         else:
             middle, half = np.add(shape.low, shape.high) / 2, np.subtract(shape.high, shape.low) / 2
             box = rerun.Boxes3D(centers=[middle], half_sizes=[half], colors=[_numbers(FORBIDDEN)])
-            stream.log(name, box, static=True)
-    known = matching.moved(task)
-    names = [item.joint for item in known] if known else [f"dimension {i + 1}" for i in range(task.promp.dimensions)]
+            stream.log(_path(rerun, name), box, static=True)
     for movement in scene.movements:
-        _log_movement(rerun, stream, f"{place}/{movement.name}", task, movement, seconds, names)
+        _log_movement(rerun, stream, f"{place}/{movement.name}", task, movement, seconds)
 
 
-def _log_movement(
-    rerun: Any, stream: Any, place: str, task: Task, movement: Movement, seconds: float, names: Sequence[str]
-) -> None:
+def _log_movement(rerun: Any, stream: Any, place: str, task: Task, movement: Movement, seconds: float) -> None:
     """Log a movement: its path at all times, its arm and joints over time."""
     points = _in_space(link_points(task, movement.joints))
     colour = _numbers(movement.colour)
-    stream.log(f"{place}/path", rerun.LineStrips3D([points[:, -1]], colors=[colour]), static=True)
+    stream.log(_path(rerun, f"{place}/path"), rerun.LineStrips3D([points[:, -1]], colors=[colour]), static=True)
     times = np.linspace(0.0, seconds, len(points))
 
     def send(name: str, columns: Any) -> None:
         index = [rerun.TimeColumn("time", duration=times)]
-        rerun.send_columns(f"{place}/{name}", indexes=index, columns=columns, recording=stream)
+        rerun.send_columns(_path(rerun, f"{place}/{name}"), indexes=index, columns=columns, recording=stream)
 
     if points.shape[1] > 1:
         send("arm", rerun.LineStrips3D.columns(strips=points, colors=[colour] * len(points)))
     send("effector", rerun.Points3D.columns(positions=points[:, -1], colors=[colour] * len(points)))
-    for name, values in zip(names, movement.joints.T, strict=True):
+    for name, values in zip(matching.names(task), movement.joints.T, strict=True):
         send(f"joints/{name}", rerun.Scalars.columns(scalars=np.asarray(values, float)))
 
 
 def _ball(rerun: Any, stream: Any, place: str, centre: Any, radius: float, colour: str) -> None:
     middle = _in_space(np.asarray(centre, float))
     ball = rerun.Ellipsoids3D(centers=[middle], half_sizes=[[radius] * 3], colors=[_numbers(colour)])
-    stream.log(place, ball, static=True)
+    stream.log(_path(rerun, place), ball, static=True)
+
+
+def _path(rerun: Any, place: str) -> str:
+    """A place in the viewer's tree as Rerun writes it, with marks before its spaces."""
+    return rerun.new_entity_path(place.split("/"))
 
 
 def _in_space(points: np.ndarray) -> np.ndarray:

@@ -12,12 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.basics.batching import in_blocks
 from vigor.basics.errors import UserError
 from vigor.motion.descriptors import Descriptor, Motion, describe, name_of
 from vigor.motion.promp import ProMP
 from vigor.motion.robots import Robot
 
 Array = jax.Array
+
+BLOCK = 256
+"""Trajectories that are judged at a time."""
 
 
 @dataclass(frozen=True)
@@ -272,11 +276,7 @@ class Task:
             return np.zeros(len(joints))
         if self.judge.simulate is not None:
             return np.asarray(self.judge.simulate(np.asarray(joints), np.asarray(contexts)))
-        # Few programs serve all numbers of trajectories: some are judged twice.
-        count = len(joints) if len(joints) > 64 else 1 << max(0, len(joints) - 1).bit_length()
-        rows = np.arange(count) % max(1, len(joints))
-        judged = self._distances(*jax.device_put([np.asarray(part)[rows] for part in (joints, contexts)]))
-        return np.asarray(judged)[: len(joints)]
+        return in_blocks(BLOCK, self._distances, joints, contexts)
 
     def contexts_near(self, contexts: np.ndarray, other: np.ndarray) -> np.ndarray:
         """Contexts [n, C] in those of their numbers that are nearest to another's [C]."""
