@@ -363,10 +363,25 @@ def test_a_damaged_folder_is_one_sentence(alone, tmp_path, damage, said):
     assert not (folder / "result.json").exists()
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"task": "point", "method": "vigor"}'])
-def test_a_damaged_result_is_one_sentence(alone, tmp_path, text):
-    folder = copy_of(alone, tmp_path / "run", *BEGUN)
-    (folder / "result.json").write_text(text)
+def _without_success(result):
+    del result["train"]["contexts"][0]["success"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict.clear,
+        lambda result: result.pop("seed"),
+        lambda result: result.update(common=5),
+        lambda result: result.update(stopped=None),
+        _without_success,
+    ],
+)
+def test_a_damaged_result_is_one_sentence(alone, tmp_path, change):
+    folder = copy_of(alone, tmp_path / "run", *BEGUN, "result.json")
+    result = json.loads((folder / "result.json").read_text())
+    change(result)
+    (folder / "result.json").write_text(json.dumps(result))
     with pytest.raises(UserError, match=r"result\.json is damaged: .*; delete it and finish the run with --resume"):
         run.resume(folder, task=POINT)
 

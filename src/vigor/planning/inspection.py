@@ -23,7 +23,7 @@ def in_words(skill: Skill) -> list[str]:
         f"  their licence  {origin.licence or 'not said'}",
         f"  where it works {_listed(f'{name} {low:.3g} to {high:.3g}' for name, low, high in ranges)}",
         *(f"  {_LABELS[part]:<14} {_figures(row)}" for part, row in card.figures.items() if row),
-        f"  what counts    {_listed(str(row['quantity']) for row in card.common) or 'nothing in particular'}",
+        f"  what counts    {_listed(row['quantity'] for row in card.common) or 'nothing in particular'}",
         f"  robot          {_robot(card.robot)}",
         f"  networks       {kept} of {origin.iterations} iterations, {_parameters(skill.ensembles):,} numbers",
         f"  trained        {origin.trained or 'at an unknown date'}, seed {origin.seed}",

@@ -32,6 +32,7 @@ from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
 from vigor.evaluation.summaries import Summary
 from vigor.learning import invariants
+from vigor.learning.invariants import Essential
 from vigor.learning.prediction import distinct_of
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, held_out, prepare, setup_from_json, setup_to_json
@@ -54,6 +55,8 @@ class Result(TypedDict):
     version: str
     train: Summary
     test: Summary
+    stopped: NotRequired[str]
+    common: NotRequired[list[Essential]]
 
 
 class Metric(TypedDict):
