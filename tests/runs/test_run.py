@@ -329,11 +329,14 @@ def test_progress_is_reported_from_the_first_moment_with_the_last_figures(tmp_pa
     assert all(one.seconds <= other.seconds for one, other in pairwise(seen))
 
 
-def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(tmp_path):
+def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(alone, tmp_path):
     nowhere = judged_by(lambda joints, contexts: np.full(len(joints), np.nan))
     with pytest.raises(UserError, match=r"diverged by iteration 10: the distances of context 1 are not finite; lower"):
         train(tmp_path / "run", task=nowhere)
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
+    ended = copy_of(alone, tmp_path / "ended", *BEGUN, "checkpoint.safetensors")
+    with pytest.raises(UserError, match=f"diverged by iteration {ITERATIONS}: the distances of context 1"):
+        run.resume(ended, task=nowhere)
 
 
 # What is wrong with a folder -----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.basics.contents import LARGEST
 from vigor.basics.errors import OutOfRange, UserError
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
@@ -146,12 +147,14 @@ class Planner:
 
 def _check_finite(mixtures: Mixture, rewards: Array) -> None:
     """Refuse mixtures [context, ...] and rewards [context, component] of networks that lead nowhere."""
-    leaves = (mixtures.means, mixtures.roots, rewards)
-    finite = np.all([np.isfinite(leaf).reshape(len(leaf), -1).all(axis=1) for leaf in map(np.asarray, leaves)], axis=0)
+    log_weights, means, roots, expected = map(np.asarray, (*mixtures, rewards))
+    good = (~np.isnan(log_weights), np.abs(means) <= LARGEST, np.abs(roots) <= LARGEST, np.isfinite(expected))
+    finite = np.all([part.reshape(len(part), -1).all(axis=1) for part in good], axis=0)
     if not np.all(finite):
         context = int(np.argmin(finite)) + 1
         raise OutOfRange(
-            f"the plan for context {context} is not finite: the run's networks have diverged; train it again"
+            f"the plan for context {context} is not finite: the run's networks have diverged; "
+            "train it again with a lower --learning-rate"
         )
 
 

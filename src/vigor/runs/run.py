@@ -284,7 +284,8 @@ def _carry_on(folder: Path, training: Training, report: Report, simulated: bool)
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
-        judged = training.evaluate(states, simulated)[0]
+        with _diverging(lambda: done):
+            judged = training.evaluate(states, simulated)[0]
     result = _result(training, judged, done, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result
