@@ -50,9 +50,7 @@ def die(event: str, path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_writer(
-    words: tuple[str, ...], made: str, pristine: Path, seed: int, findings: Findings, due: float
-) -> None:
+def killed_writer(words: tuple[str, ...], made: str, pristine: Path, seed: int, findings: Findings, due: float) -> None:
     """Kill a command at each of its operations, until it ends: what it writes is there whole or not at all."""
     work, whole = fresh(pristine), Path(made)
     before = _content(whole)

@@ -160,7 +160,7 @@ def test_wrong_contexts_are_one_sentence(planner, contexts, said):
 
 def test_networks_that_lead_nowhere_are_one_sentence(planner):
     wild = jax.tree.map(lambda leaf: jnp.full_like(leaf, 6e4), planner.ensembles)
-    with pytest.raises(UserError, match="the plan for context 1 is not finite: .* with a lower --learning-rate"):
+    with pytest.raises(UserError, match=r"the plan for context 1 is not finite: .* with a lower --learning-rate"):
         replace(planner, ensembles=wild).plan([0.4, 0.0, 1.0, 0.0])
 
 
