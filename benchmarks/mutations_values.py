@@ -1,5 +1,6 @@
 """Mutations of values for `mutations.py`: of JSON by the types that it is read as, of arrays by their descriptions."""
 
+import json
 import random
 import types
 import typing
@@ -20,7 +21,24 @@ class Mutation(NamedTuple):
 
 
 JUNK: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 10**18, 10**30, 1e300, -1e30, 1e-300, 0.5, float("nan"), float("inf")),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        10**6,
+        2**31,
+        10**18,
+        10**19,
+        10**30,
+        1e300,
+        -1e30,
+        1e-300,
+        0.5,
+        float("nan"),
+        float("inf"),
+    ),
     *(
         "",
         "x",
@@ -35,7 +53,7 @@ JUNK: tuple[Any, ...] = (
         "/dev/zero",
         "x" * 10**5,
     ),
-    *([], [[]], [1, "a"], {}, {"a": {}}, [None] * 3),
+    *([], [[]], [1, "a"], {}, {"a": {}}, [None] * 3, json.loads("[" * 400 + "]" * 400)),
 )
 """Values in place of others."""
 
