@@ -20,6 +20,8 @@ from torture_disks import Fault, same
 from torture_fuzzing import fresh
 from torture_kinds import EXPORT, IMPORT, PACK, PLAN, PRACTISE, train
 from torture_processes import POINT, ROOT, Findings, Said, commands, forked, said
+from vigor.basics.files import is_leftover
+from vigor.demonstrations.dataset import HEADER
 
 WRITERS = tuple(
     zip(
@@ -35,13 +37,13 @@ WRITERS = tuple(
             report benchmark
         """),
         (
-            *("new.json", "new.csv", "new", "new.vigor", "new", "new", "new"),
+            *("new.json", "new.csv", f"new/{HEADER}", "new.vigor", "new", "new", f"new/{HEADER}"),
             *("run/report.html", "benchmark/report.html"),
         ),
         strict=True,
     )
 )
-"""Commands that write, and what they write."""
+"""Commands that write, and what they write; of demonstrations the header, without which there are none."""
 ALONE = 10**9
 """More operations than any command has."""
 
@@ -62,8 +64,10 @@ def killed_writer(words: tuple[str, ...], made: str, pristine: Path, seed: int, 
     forked(partial(attempt, ALONE))
     alone, at = _content(whole), 0
     while True:
-        for path in (Path("told"), *work.glob("new*")):  # A finished file is not written over.
-            _remove(path)
+        _remove(Path("told"))
+        if whole.exists():  # What is finished is not written over.
+            for path in work.glob("new*"):
+                _remove(path)
         at = at + 1 if time.monotonic() < due else ALONE
         killed = os.WIFSIGNALED(forked(partial(attempt, at)))
         findings.counts["kills"] += killed
@@ -79,8 +83,12 @@ def killed_writer(words: tuple[str, ...], made: str, pristine: Path, seed: int, 
 
 def _content(path: Path) -> dict[str, bytes]:
     """Content of a file or of a folder's files by name, but for dates, and digests that have one in them."""
-    found = path.rglob("*") if path.is_dir() else [path]
-    return {item.name: _DATED.sub(b"", item.read_bytes()) for item in found if item.is_file()}
+    if not path.exists():
+        return {}
+    whole = path.parent if path.name == HEADER else path
+    found = whole.rglob("*") if whole.is_dir() else [whole]
+    kept = [item for item in found if item.is_file() and not is_leftover(item)]
+    return {item.name: _DATED.sub(b"", item.read_bytes()) for item in kept}
 
 
 _DATED = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d|[0-9a-f]{64}")
@@ -192,7 +200,7 @@ def _tell(told: Path, words: tuple[str, ...]) -> None:
 
 
 def _count(folder: Path) -> int:
-    header = folder / "demonstrations.json"
+    header = folder / HEADER
     if not header.exists():
         return 0
     with np.load(folder / json.loads(header.read_text())["arrays"]) as arrays:
