@@ -1,5 +1,6 @@
 """Mutations of values for `mutations.py`: of JSON by the types that it is read as, of arrays by their descriptions."""
 
+import json
 import random
 import types
 import typing
@@ -20,7 +21,24 @@ class Mutation(NamedTuple):
 
 
 JUNK: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 10**18, 10**30, 1e300, -1e30, 1e-300, 0.5, float("nan"), float("inf")),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        10**6,
+        2**31,
+        10**18,
+        10**19,
+        10**30,
+        1e300,
+        -1e30,
+        1e-300,
+        0.5,
+        float("nan"),
+        float("inf"),
+    ),
     *(
         "",
         "x",
@@ -28,6 +46,8 @@ JUNK: tuple[Any, ...] = (
         "\uff11\uff12",
         "nan",
         "a\nb",
+        "[/b]",
+        "$\\q$",
         "\x1b[2J",
         "\u202e",
         "\0",
@@ -35,7 +55,7 @@ JUNK: tuple[Any, ...] = (
         "/dev/zero",
         "x" * 10**5,
     ),
-    *([], [[]], [1, "a"], {}, {"a": {}}, [None] * 3),
+    *([], [[]], [1, "a"], {}, {"a": {}}, [None] * 3, json.loads("[" * 400 + "]" * 400)),
 )
 """Values in place of others."""
 
@@ -139,11 +159,20 @@ def broken(array: np.ndarray, described: Any, rng: random.Random, packed: bool) 
             for name, bound in (("infinite", np.inf), ("infinitely small", -np.inf)):
                 allowed = known and (described.high if bound > 0 else described.low) == bound
                 ways[name] = (known and not allowed, lambda bound=bound: put(bound))
-        if known and np.isfinite(described.low) and (array.dtype.kind == "f" or described.low > 0):
-            ways["too small"] = (array.dtype != np.float16, lambda: put(max(described.low * 2 - 1, -3e38)))
+        beyond = {"too small": described.low * 2 - 1, "too large": described.high * 2 + 1} if known else {}
+        for name, value in beyond.items():
+            if _holds(array.dtype, value):
+                ways[name] = (True, lambda value=value: put(value))
     # "longer" is right where the size of the first axis is nobody's business but this array's.
     if known and described.axes and described.axes[0] in ("sample", "iteration"):
         ways["longer"] = (False, ways["longer"][1])
     words = rng.choice(sorted(ways))
     wrong, change = ways[words]
     return Mutation(words, wrong), change()
+
+
+def _holds(kind: np.dtype, value: float) -> bool:
+    """Whether arrays of a type can have a number; infinite ones are another change."""
+    if kind.kind == "f":
+        return bool(abs(value) < np.finfo(kind).max)
+    return bool(np.iinfo(kind).min <= value <= np.iinfo(kind).max)

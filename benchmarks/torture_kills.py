@@ -3,12 +3,14 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,65 +20,78 @@ from torture_disks import Fault, same
 from torture_fuzzing import fresh
 from torture_kinds import EXPORT, IMPORT, PACK, PLAN, PRACTISE, train
 from torture_processes import POINT, ROOT, Findings, Said, commands, forked, said
+from vigor.basics.files import is_leftover
+from vigor.demonstrations.dataset import HEADER
 
-FOLDERS = commands("""
-    export plan.json --format lerobot --out new
-    export plan.json --format mcap --out new
-""")
 WRITERS = tuple(
     zip(
         PLAN
         + EXPORT[:1]
         + IMPORT
         + PACK
-        + FOLDERS
-        + commands("report run\nevaluate run --samples 2\nreport benchmark"),
+        + commands("""
+            export plan.json --format lerobot --out new
+            export plan.json --format mcap --out new
+            demos generate TASK --out new --contexts 2 --per-context 3
+            report run
+            report benchmark
+        """),
         (
-            *("new.json", "new.csv", "new", "new.vigor", "new", "new"),
-            *("run/report.html", "run/result.json", "benchmark/report.html"),
+            *("new.json", "new.csv", f"new/{HEADER}", "new.vigor", "new", "new", f"new/{HEADER}"),
+            *("run/report.html", "benchmark/report.html"),
         ),
         strict=True,
     )
 )
-"""Commands that write, and what they write."""
-KILLS = 6
-"""Most kills of a command, until it is left alone."""
+"""Commands that write, and what they write; of demonstrations the header, without which there are none."""
+ALONE = 10**9
+"""More operations than any command has."""
 
 
 def die(event: str, path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_writer(pristine: Path, seed: int, findings: Findings, due: float) -> None:
-    """Kill a command that writes a few times, then let it be: nothing is in its way, and nothing is half."""
-    rng = random.Random(seed)
-    work = fresh(pristine)
-    words, made = rng.choice(WRITERS)
+def killed_writer(words: tuple[str, ...], made: str, pristine: Path, seed: int, findings: Findings, due: float) -> None:
+    """Kill a command at each of its operations, until it ends: what it writes is there whole or not at all."""
+    work, whole = fresh(pristine), Path(made)
+    before = _content(whole)
 
-    def attempt(at: int) -> Callable[[], None]:
-        def run() -> None:
-            Fault(work, at, die)
-            Path("told").write_text(json.dumps(said(list(words))))
+    def attempt(at: int) -> None:
+        Fault(work, at, die)
+        Path("told").write_text(json.dumps(said(list(words))))
 
-        return run
-
-    for at in sorted(rng.sample(range(1, 13), KILLS)):
-        status = forked(attempt(at))
-        findings.counts["kills"] += os.WIFSIGNALED(status)
-        if not os.WIFSIGNALED(status) or time.monotonic() > due:
+    forked(partial(attempt, ALONE))
+    alone, at = _content(whole), 0
+    while True:
+        _remove(Path("told"))
+        if whole.exists():  # What is finished is not written over.
+            for path in work.glob("new*"):
+                _remove(path)
+        at = at + 1 if time.monotonic() < due else ALONE
+        killed = os.WIFSIGNALED(forked(partial(attempt, at)))
+        findings.counts["kills"] += killed
+        if _content(whole) not in (before, alone):
+            findings.fault("files damaged", f"{' '.join(words[:2])}, killed at operation {at}: {made}")
+        if not killed:
             break
-        whole = work / made
-        if whole.suffix == ".json" and whole.exists():
-            json.loads(whole.read_text())
-        if made.startswith("new") and whole.exists():  # A finished file is not written over.
-            _remove(whole)
-        _remove(work / "new.png")
-    for name in ("told", "new.png", *([made] if made.startswith("new") else [])):
-        _remove(work / name)
-    forked(attempt(10**9))
     end = Said(*json.loads(Path("told").read_text()))
-    if end.code not in (0, 3) or not (work / made).exists():
-        findings.fault("files damaged", f"{words[0]}, seed {seed}: {end.error[-400:]}")
+    if end.code not in (0, 3) or _content(whole) != alone:
+        findings.fault("files damaged", f"{' '.join(words[:2])}, after {at} kills: {end.error[-400:]}")
+    findings.counts["commands compared"] += 1
+
+
+def _content(path: Path) -> dict[str, bytes]:
+    """Content of a file or of a folder's files by name, but for dates, and digests that have one in them."""
+    if not path.exists():
+        return {}
+    whole = path.parent if path.name == HEADER else path
+    found = whole.rglob("*") if whole.is_dir() else [whole]
+    kept = [item for item in found if item.is_file() and not is_leftover(item)]
+    return {item.name: _DATED.sub(b"", item.read_bytes()) for item in kept}
+
+
+_DATED = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d|[0-9a-f]{64}")
 
 
 def _remove(path: Path) -> None:
@@ -87,41 +102,49 @@ def _remove(path: Path) -> None:
 
 
 def killed_run(pristine: Path, seed: int, findings: Findings, due: float) -> None:
-    """Kill a run again and again, until it ends."""
+    """Kill a run again and again, a little later each time, until it ends."""
     folder = pristine.parent / "killed"
 
     def words() -> list[str]:
         return ["train", "--resume", str(folder)] if (folder / "config.json").exists() else train(folder)
 
-    _killed(folder, words, pristine / "run", "result.json", seed, findings, due)
+    _killed(folder, words, pristine / "run", "result.json", 4, seed, findings, due)
 
 
 def killed_practice(pristine: Path, seed: int, findings: Findings, due: float) -> None:
-    """Kill practice again and again, until the run that comes of it is there."""
+    """Kill practice likewise, until the run that comes of it is there."""
     fresh(pristine)
     folder = pristine.parent / "killed"
     words = [*PRACTISE[0][:-1], str(folder)]
-    _killed(folder, lambda: words, pristine / "practised", "config.json", seed, findings, due)
+    _killed(folder, lambda: words, pristine / "practised", "config.json", 12, seed, findings, due)
 
 
 def _killed(
-    folder: Path, words: Callable[[], list[str]], alone: Path, last: str, seed: int, findings: Findings, due: float
+    folder: Path,
+    words: Callable[[], list[str]],
+    alone: Path,
+    last: str,
+    stride: int,
+    seed: int,
+    findings: Findings,
+    due: float,
 ) -> None:
-    """Kill what fills a folder until a file is there; then compare it with one that was left alone."""
-    rng = random.Random(seed)
+    """Kill what fills a folder until a file is there; then compare it with one that was left alone.
+
+    stride: most operations by which a kill comes later than the one before.
+    """
+    rng, at = random.Random(seed), 0
     shutil.rmtree(folder, ignore_errors=True)
-    for attempt in range(2 * KILLS + 1):
-        at = rng.randint(1, 30) if attempt < 2 * KILLS else 10**9  # At last it is left alone.
+    killed = True
+    while killed and not (folder / last).exists():
+        at = at + rng.randint(1, stride) if time.monotonic() < due else ALONE
 
         def work(words: list[str] = words(), at: int = at) -> None:  # noqa: B008
             Fault(folder, at, die)
             said(words)
 
-        findings.counts["kills"] += os.WIFSIGNALED(forked(work))
-        if (folder / last).exists():
-            break
-        if time.monotonic() > due:
-            return
+        killed = os.WIFSIGNALED(forked(work))
+        findings.counts["kills"] += killed
     if not (folder / last).exists() or not same(folder, alone):
         findings.fault("changed results", f"{words()[0]}, killed, seed {seed}")
     # What other commands leave stays for an hour, should somebody still be writing it.
@@ -130,12 +153,16 @@ def _killed(
     findings.counts["runs compared"] += 1
 
 
+STUDIO = 20
+"""Kills of a studio's folder."""
+
+
 def killed_studio(pristine: Path, seed: int, findings: Findings, due: float) -> None:
     """Kill what the studio does while it saves and deletes: its folder has all that was saved before, or one more."""
     rng, folder = random.Random(seed), pristine.parent / "studio"
     shutil.rmtree(folder, ignore_errors=True)
     saved = pristine.parent / "saved"
-    for _ in range(KILLS):
+    for _ in range(STUDIO):
         saved.write_text("0")
 
         def work(at: int = rng.randint(1, 25)) -> None:
@@ -157,7 +184,8 @@ def killed_studio(pristine: Path, seed: int, findings: Findings, due: float) -> 
             findings.fault("files damaged", f"studio, seed {seed}: {count} of {before} recordings; {end.error[-300:]}")
             return
         if time.monotonic() > due:
-            return
+            break
+    findings.counts["studios compared"] += 1
 
 
 def _told(folder: Path, *words: str) -> Said:
@@ -172,15 +200,15 @@ def _tell(told: Path, words: tuple[str, ...]) -> None:
 
 
 def _count(folder: Path) -> int:
-    header = folder / "demonstrations.json"
+    header = folder / HEADER
     if not header.exists():
         return 0
     with np.load(folder / json.loads(header.read_text())["arrays"]) as arrays:
         return len(arrays["weights"])
 
 
-CELLS = 12
-"""Cells of a benchmark that is killed."""
+CELLS, KILLS = 12, 6
+"""Cells of a benchmark that is killed, and how often at most."""
 
 
 def killed_benchmark(pristine: Path, seed: int, findings: Findings, due: float) -> None:
@@ -204,10 +232,15 @@ def killed_benchmark(pristine: Path, seed: int, findings: Findings, due: float) 
     findings.counts["benchmarks compared"] += 1
 
 
-TURNS = (killed_writer, killed_studio, killed_run, killed_writer, killed_practice, killed_writer, killed_writer)
+CASES = (
+    *(partial(killed_writer, words, made) for words, made in WRITERS),
+    killed_studio,
+    killed_run,
+    killed_practice,
+    killed_benchmark,
+)
 
 
 def kill(pristine: Path, seed: int, findings: Findings, due: float) -> None:
-    """Kill one command, until a moment at the latest; every twentieth is a benchmark, which takes longest."""
-    case = killed_benchmark if seed % 20 == 19 else TURNS[seed % len(TURNS)]
-    case(pristine, seed, findings, due)
+    """Kill one command after the other, by the seed, until a moment at the latest."""
+    CASES[seed % len(CASES)](pristine, seed, findings, due)

@@ -73,7 +73,8 @@ def _skill_contents(path: Path) -> Contents:
 
 # Kinds
 
-OPEN = commands("evaluate run --samples 2\nexport run CSV")
+REPORT = commands("report run")
+OPEN = commands("evaluate run --samples 2\nexport run CSV") + REPORT
 PLAN, RESUME = commands("plan run CONTEXT --out new.json"), commands("train --resume begun")
 CHECK, IMPORT = commands("demos check demos --task TASK"), commands("demos import TASK recorded --out new")
 EXPORT = commands("export plan.json CSV\nshow plan.json --out new.png")
@@ -98,8 +99,8 @@ def kinds(pristine: Path) -> tuple[Kind, ...]:
     )
     every = (
         Kind("run/config.json", OPEN, Setup),
-        Kind("run/result.json", PLAN + PACK + commands("suggest run"), Result),
-        Kind("run/metrics.jsonl", commands("report run"), Metric),
+        Kind("run/result.json", PLAN + PACK + REPORT + commands("suggest run"), Result),
+        Kind("run/metrics.jsonl", REPORT, Metric),
         Kind("run/policies.npz", OPEN, None, policies.CONTENTS),
         Kind("run/ensembles.safetensors", PLAN + PACK),
         Kind("run/starts.safetensors", PLAN + PACK, None, starts.CONTENTS),

@@ -227,7 +227,9 @@ TRIED = {
     "tampered plans": "changed plans with a digest of their own that were to be exported",
     "foreign programs": "ways to have a program run by opening what somebody else has made",
     "kills": "kills of commands at an operation on files",
-    "runs compared": "runs that were killed again and again, and ended",
+    "commands compared": "commands that were killed at each of their operations, and ended",
+    "runs compared": "runs and practice that were killed again and again, and ended",
+    "studios compared": "folders of the studio likewise",
     "benchmarks compared": "benchmarks likewise",
     "full disks": "runs whose disk was full from an operation on, one for each, and ended later",
 }
@@ -241,7 +243,7 @@ FAULTS = {
     "tampered exports": "exports into a keep-out, beyond a limit, or not finite",
     "programs run": "programs run",
     "changed results": "runs or benchmarks that came out otherwise than those left alone",
-    "files damaged": "commands that could not be repeated after a kill",
+    "files damaged": "files that were neither whole nor as before after a kill, or commands that could not be repeated",
     "leftovers": "runs with something left of a kill",
 }
 """Faults in words, likewise."""

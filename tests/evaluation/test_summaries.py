@@ -22,7 +22,16 @@ def test_figures_of_a_resemblance_that_are_no_shares_are_refused(figures):
         summaries.components(GOOD | {"resemblance": figures})
 
 
+CONTEXT = {"context": [0.0], "versatility": {}, "weights": [1.0], "predicted": [0.5]}
+
+
+@pytest.mark.parametrize("change", [{"predicted": None}, {"weights": [], "predicted": []}])
+def test_contexts_have_figures_of_their_components(change):
+    context = {name: value for name, value in (CONTEXT | change).items() if value is not None}
+    with pytest.raises(UserError, match=r"predicted of a context is missing|a context has no component"):
+        summaries.components(GOOD | {"contexts": [context]})
+
+
 def test_figures_of_a_resemblance_may_lack_what_cannot_be_told():
-    context = {"context": [0.0], "versatility": {}, "weights": [1.0]}
     alone = {"coverage": 0.5, "alike": None, "demonstrations": [1.0], "samples": [0.5]}
-    assert summaries.components(GOOD | {"contexts": [context | {"resemblance": alone}]}) == {1}
+    assert summaries.components(GOOD | {"contexts": [CONTEXT | {"resemblance": alone}]}) == {1}

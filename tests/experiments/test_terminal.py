@@ -20,7 +20,9 @@ DONE = Progress(3, 2, 1, 0, 65.4, Finished(SEEDS, 21.04, None))
 @pytest.fixture
 def screen(monkeypatch):
     file = io.StringIO()
-    monkeypatch.setattr(terminal, "console", Console(file=file, force_terminal=True, width=80, color_system=None))
+    monkeypatch.setattr(
+        terminal, "console", Console(file=file, markup=False, force_terminal=True, width=80, color_system=None)
+    )
     return file
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from vigor.demonstrations.formats import rosbag
 from vigor.demonstrations.formats.episodes import Reading
 from vigor.motion.panda import PANDA
 from vigor.planning import export
-from vigor.planning.trajectories import Trajectory
+from vigor.planning.trajectories import GripperPath, Trajectory
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +102,20 @@ def test_nothing_is_written_over(moved, tmp_path, kind):
         export.write(tmp_path / "there", moved, kind)
     assert [path.name for path in tmp_path.iterdir()] == ["there"]
     assert (tmp_path / "there").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("first", "gripper", "said"),
+    [
+        ("time", "gripper", "two columns would be time"),
+        (f"{PANDA.joints[1]}_velocity", "gripper", f"two columns would be {PANDA.joints[1]}_velocity"),
+        (PANDA.joints[0], PANDA.joints[3], f"two columns would be {PANDA.joints[3]}"),
+        (PANDA.joints[0], "positions", "a gripper cannot be called positions"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".json", ".yaml", ""])
+def test_names_that_a_reader_would_confuse_are_refused(moved, tmp_path, first, gripper, said, ending):
+    confusing = replace(moved, joints=(first, *moved.joints[1:]), gripper=GripperPath(gripper, np.zeros(31)))
+    with pytest.raises(UserError, match=said):
+        export.write(tmp_path / f"moved{ending}", confusing)
+    assert not list(tmp_path.iterdir())

@@ -158,6 +158,12 @@ def test_wrong_contexts_are_one_sentence(planner, contexts, said):
         planner.plan(contexts)
 
 
+def test_networks_that_lead_nowhere_are_one_sentence(planner):
+    wild = jax.tree.map(lambda leaf: jnp.full_like(leaf, 6e4), planner.ensembles)
+    with pytest.raises(UserError, match=r"the plan for context 1 is not finite: .* with a lower --learning-rate"):
+        replace(planner, ensembles=wild).plan([0.4, 0.0, 1.0, 0.0])
+
+
 def test_plans_kept_at_the_same_moment_get_numbers_of_their_own(tmp_path, monkeypatch):
     made = planar()
     first = planning.free_path(tmp_path)

@@ -199,6 +199,8 @@ def _array(name, value):
         (_set("settings", "update", value={}), "is missing"),
         (_set("provenance", "demonstrations", value="many"), "must be a whole number"),
         (lambda arrays, card: card.pop("robot"), "robot is missing"),
+        (_set("common", value=[{"value": 1.0}]), "common[0].quantity is missing"),
+        (_array("starts.weights", 1e10), "starts.weights must be from"),
     ],
 )
 def test_hostile_contents_are_one_sentence(parts, change, said, tmp_path, capsys):

@@ -82,9 +82,12 @@ def test_practice_that_was_killed_ends_as_if_it_had_not_been(run, practised, tmp
         with pytest.raises(KeyboardInterrupt):
             run.practise(**PRACTICE, out=out, trial=trial)
         assert not (out / "config.json").exists()
+    for place in ("practice", "practice/1"):
+        (out / place / ".round.json.ab12cd34.vigor-part.json").touch()
     again = run.practise(**PRACTICE, out=out, trial=trial)
     for name in ("policies.npz", "ensembles.safetensors", "starts.safetensors"):
         assert (again.folder / name).read_bytes() == (whole.folder / name).read_bytes()
+    assert not list(out.rglob("*.vigor-part*"))
     assert not again.practice.judged
     assert "of other contexts" not in str(again.practice)
 

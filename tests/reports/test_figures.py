@@ -198,6 +198,16 @@ def test_a_saved_figure_is_a_png_with_the_same_bytes_every_time(tmp_path: Path):
     assert sorted(file.name for file in (tmp_path / "deep").iterdir()) == ["a.png", "b.png"]
 
 
+def test_names_are_no_formulas(tmp_path: Path):
+    figure = Figure()
+    axes = figure.subplots()
+    axes.set(title=r"$\frac{$", xlabel="$^$", xticks=[0.0], xticklabels=[r"$\q$"])
+    axes.plot([0.0], [0.0], label="$_$")
+    axes.legend()
+    figures.save(figure, tmp_path / "names.png")
+    assert (tmp_path / "names.png").exists()
+
+
 def test_a_figure_in_space_can_be_saved(tmp_path: Path):
     task = panda_reacher.TASK
     figures.save(figures.traces(task, policies_of(task), samples=5, contexts=[0]), tmp_path / "panda.png")

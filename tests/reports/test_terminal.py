@@ -69,10 +69,11 @@ def test_results_have_a_column_for_each_kind_of_context(capsys, test):
         "versatility": {"working_components": 1.5, "distinct_solutions": 1.25, "entropy": 0.75},
         "contexts": [{}, {}],
     }
-    terminal.results_table({"task": "point", "method": "vigor", "train": part, "test": part if test else {}})
+    result = {"task": "[/point] :dog:", "method": "vigor", "train": part, "test": part if test else {}}
+    terminal.results_table(result | {"iterations": 3, "stopped": "[/enough]"})
     output = lines(capsys)
     assert max(map(len, output)) <= 80
-    assert output[0].strip() == "point, vigor"
+    assert output[0].strip() == "[/point] :dog:, vigor", "a name is shown as it is"
     (best,) = (line for line in output if "success, best component" in line)
     assert best.count("0.988") == 1 + test
     assert ("test (2 contexts)" in "".join(output)) == test

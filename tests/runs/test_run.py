@@ -329,11 +329,14 @@ def test_progress_is_reported_from_the_first_moment_with_the_last_figures(tmp_pa
     assert all(one.seconds <= other.seconds for one, other in pairwise(seen))
 
 
-def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(tmp_path):
+def test_a_run_that_diverges_says_so_and_leaves_no_half_numbers(alone, tmp_path):
     nowhere = judged_by(lambda joints, contexts: np.full(len(joints), np.nan))
     with pytest.raises(UserError, match=r"diverged by iteration 10: the distances of context 1 are not finite; lower"):
         train(tmp_path / "run", task=nowhere)
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
+    ended = copy_of(alone, tmp_path / "ended", *BEGUN, "checkpoint.safetensors")
+    with pytest.raises(UserError, match=f"diverged by iteration {ITERATIONS}: the distances of context 1"):
+        run.resume(ended, task=nowhere)
 
 
 # What is wrong with a folder -----------------------------------------------------------------------------------------
@@ -363,10 +366,25 @@ def test_a_damaged_folder_is_one_sentence(alone, tmp_path, damage, said):
     assert not (folder / "result.json").exists()
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"task": "point", "method": "vigor"}'])
-def test_a_damaged_result_is_one_sentence(alone, tmp_path, text):
-    folder = copy_of(alone, tmp_path / "run", *BEGUN)
-    (folder / "result.json").write_text(text)
+def _without_success(result):
+    del result["train"]["contexts"][0]["success"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict.clear,
+        lambda result: result.pop("seed"),
+        lambda result: result.update(common=5),
+        lambda result: result.update(stopped=None),
+        _without_success,
+    ],
+)
+def test_a_damaged_result_is_one_sentence(alone, tmp_path, change):
+    folder = copy_of(alone, tmp_path / "run", *BEGUN, "result.json")
+    result = json.loads((folder / "result.json").read_text())
+    change(result)
+    (folder / "result.json").write_text(json.dumps(result))
     with pytest.raises(UserError, match=r"result\.json is damaged: .*; delete it and finish the run with --resume"):
         run.resume(folder, task=POINT)
 

@@ -80,7 +80,7 @@ def components(summary: Any) -> set[int]:
     """Numbers of components that a summary speaks of, which should be one; raises a UserError if it is incomplete."""
     if not summary:
         return set()
-    kind = "success" if "success_mixture" in summary else "predicted"
+    kind = _kind(summary)
     needed = {f"{kind}_best", f"{kind}_mixture", "versatility"}
     if missing := needed - summary.keys():
         raise UserError(f"{min(missing)} is missing")
@@ -90,6 +90,11 @@ def components(summary: Any) -> set[int]:
     for own in (summary, *summary.get("contexts", ())):
         _check_resemblance(own.get("resemblance", {}))
     return set(_lengths(summary))
+
+
+def _kind(summary: Any) -> str:
+    """Name of the figures that a summary must have: of success, or of predicted success where nothing is judged."""
+    return "success" if "success_mixture" in summary else "predicted"
 
 
 def _check_resemblance(figures: Any) -> None:
@@ -105,8 +110,10 @@ def _lengths(summary: Any) -> Iterator[int]:
     if "success_components" in summary:
         yield len(summary["success_components"])
     for context in summary.get("contexts", ()):
-        if missing := {"context", "versatility", "weights"} - context.keys():
+        if missing := {"context", "versatility", "weights", _kind(summary)} - context.keys():
             raise UserError(f"{min(missing)} of a context is missing")
+        if not context["weights"]:
+            raise UserError("a context has no component")
         yield from (len(context[name]) for name in ("weights", "success", "distance", "predicted") if name in context)
 
 

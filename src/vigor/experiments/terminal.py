@@ -40,7 +40,7 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
             nonlocal counts
             counts = _counts(progress)
             if progress.last and progress.last.error is not None:
-                console.print(_news(progress.last), markup=False)
+                console.print(_news(progress.last))
             end = _end(progress)
             bar.update(row, description=counts, completed=progress.done, total=progress.total, end=end)
 

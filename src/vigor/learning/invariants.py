@@ -25,7 +25,7 @@ All is linear in units of the descriptors: metres and millimetres give the same.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import jax
 import jax.numpy as jnp
@@ -334,11 +334,19 @@ def labels(names: Sequence[str]) -> list[str]:
     return [f"{name}, {which}" for which in ("at the end", "smallest") for name in names]
 
 
-def in_words(invariants: Invariants, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Essential statistics for people to read, the most constant first; names: of the descriptors [F].
+class Essential(TypedDict):
+    """An essential statistic for people to read."""
 
-    Deviations are those among demonstrations, and elsewhere: of misplaced ones and in the course of a movement.
-    """
+    quantity: str
+    value: float
+    deviation: float
+    """Deviation among demonstrations."""
+    elsewhere: float
+    """Deviation elsewhere: of misplaced demonstrations, and in the course of a movement."""
+
+
+def in_words(invariants: Invariants, names: Sequence[str]) -> list[Essential]:
+    """Essential statistics, the most constant first; names: of the descriptors [F]."""
     ratios = np.asarray((invariants.within / invariants.elsewhere) ** 2)
     usual = np.median(np.asarray(demonstrated(invariants)), axis=0)
     return [

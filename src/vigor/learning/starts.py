@@ -43,11 +43,10 @@ class Starts(NamedTuple):
     """Standard deviation of a component that begins at one of them."""
 
 
-_FINITE = float(np.finfo(np.float32).max)
 CONTENTS: Contents = {
-    "weights": Numbers(("demonstration", "weight"), -_FINITE, _FINITE),
-    "contexts": Numbers(("demonstration", "coordinate"), -_FINITE, _FINITE),
-    "room": Numbers(("weight",), 0.0, _FINITE),
+    "weights": Numbers(("demonstration", "weight")),
+    "contexts": Numbers(("demonstration", "coordinate")),
+    "room": Numbers(("weight",), 0.0),
 }
 """Arrays of one run's starts."""
 

@@ -62,17 +62,12 @@ class Residuals(NamedTuple):
 Posed = tuple[Float[Array, "*batch point 3"], Float[Array, "*batch fixture 3"], Float[Array, "*batch fixture 3 3"]]
 
 
-@partial(jax.jit, static_argnums=(0, 1), inline=True)  # Else every operation outside a program would be one.
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
 def posture(screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array, "*batch moved"]) -> Posed:
     """Points (the base, every joint's origin, the end effector), and positions and rotations of fixtures.
 
     Joints beyond those moved stay at zero.
     """
-    return _posture(screws, fixtures, values)
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _posture(screws: Screws, fixtures: tuple[Fixture, ...], values: Float[Array, "*batch moved"]) -> Posed:
     return _forward(screws, fixtures, values)[0]
 
 
@@ -203,4 +198,4 @@ def _backward(
     return (jnp.moveaxis(jax.lax.scan(step, beyond, links, reverse=True)[1], 0, -1),)
 
 
-_posture.defvjp(_forward, _backward)
+posture.defvjp(_forward, _backward)

@@ -42,7 +42,7 @@ def print_table(plans: Plans) -> None:
     for number, plan in enumerate(plans.plans[:ROWS], start=1):
         for said in (plan.warning, plan.failure):
             if said:
-                console.print(f"context {number}: {said}", markup=False)
+                console.print(f"context {number}: {said}")
 
 
 _LIMITS: dict[str, Kind] = {

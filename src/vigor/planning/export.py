@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -31,6 +32,7 @@ def write(path: Path, trajectory: Trajectory, kind: Format | None = None, topics
         kind = next((name for name in get_args(Format) if ENDINGS[name] == path.suffix), None)
     if path.exists():
         raise UserError(f"{path} exists already; choose another place")
+    _check_names(trajectory)
     match kind:
         case "csv":
             files.write_text(path, as_csv(trajectory), new=True)
@@ -48,13 +50,28 @@ def write(path: Path, trajectory: Trajectory, kind: Format | None = None, topics
             )
 
 
+def _check_names(trajectory: Trajectory) -> None:
+    """Refuse joints and a gripper by whose names a reader would take one column, or one part, for another."""
+    names = _columns(trajectory)
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UserError(f"the robot's joints and gripper are named so that two columns would be {twice}; rename them")
+    if trajectory.gripper is not None and trajectory.gripper.channel in _as_json(replace(trajectory, gripper=None)):
+        raise UserError(f"a gripper cannot be called {trajectory.gripper.channel} in what is exported; rename it")
+
+
+def _columns(trajectory: Trajectory) -> list[str]:
+    """Names of a table's columns."""
+    kinds = ("", "_velocity", "_acceleration")
+    gripper = () if trajectory.gripper is None else (trajectory.gripper.channel,)
+    return ["time", *(f"{joint}{kind}" for kind in kinds for joint in trajectory.joints), *gripper]
+
+
 def as_csv(trajectory: Trajectory) -> str:
     """A line of names, then a row for every moment: time, positions, velocities, accelerations, gripper."""
-    kinds = ("", "_velocity", "_acceleration")
-    names = ["time", *(f"{joint}{kind}" for kind in kinds for joint in trajectory.joints)]
+    names = _columns(trajectory)
     table = np.column_stack([trajectory.times, trajectory.positions, trajectory.velocities, trajectory.accelerations])
     if trajectory.gripper is not None:
-        names, table = [*names, trajectory.gripper.channel], np.column_stack([table, trajectory.gripper.positions])
+        table = np.column_stack([table, trajectory.gripper.positions])
     return "\n".join([",".join(names), *(",".join(map(repr, row)) for row in table.tolist())]) + "\n"
 
 

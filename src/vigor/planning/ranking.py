@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vigor.basics.contents import LARGEST
 from vigor.basics.errors import OutOfRange, UserError
 from vigor.evaluation import evaluation
 from vigor.evaluation.evaluation import Evaluation
@@ -84,12 +85,15 @@ def rank(
 
 def checked(mixtures: Mixture, rewards: jax.Array | np.ndarray | None) -> np.ndarray | None:
     """The rewards [context, component] of mixtures [context, ...]; refused if networks that lead nowhere made them."""
-    leaves = (mixtures.means, mixtures.roots, *(() if rewards is None else (rewards,)))
-    finite = np.all([np.isfinite(leaf).reshape(len(leaf), -1).all(axis=1) for leaf in map(np.asarray, leaves)], axis=0)
+    log_weights, means, roots = map(np.asarray, mixtures)
+    good = [~np.isnan(log_weights), np.abs(means) <= LARGEST, np.abs(roots) <= LARGEST]
+    good += [] if rewards is None else [np.isfinite(np.asarray(rewards))]
+    finite = np.all([part.reshape(len(part), -1).all(axis=1) for part in good], axis=0)
     if not np.all(finite):
         context = int(np.argmin(finite)) + 1
         raise OutOfRange(
-            f"the plan for context {context} is not finite: the run's networks have diverged; train it again"
+            f"the plan for context {context} is not finite: the run's networks have diverged; "
+            "train it again with a lower --learning-rate"
         )
     return None if rewards is None else np.asarray(rewards)
 

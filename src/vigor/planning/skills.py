@@ -16,7 +16,7 @@ import numpy as np
 from vigor.basics.errors import Notice, UserError
 from vigor.basics.serialisation import to_json
 from vigor.learning.algorithm import VigorSettings
-from vigor.learning.invariants import Invariants
+from vigor.learning.invariants import Essential, Invariants
 from vigor.learning.starts import Starts
 from vigor.motion.robots import Robot
 from vigor.planning import planner
@@ -79,7 +79,7 @@ class Card:
     settings: VigorSettings
     figures: Mapping[str, Mapping[str, float]]
     """Success of training and test contexts, measured or predicted, when the run ended."""
-    common: tuple[Mapping[str, Any], ...]
+    common: tuple[Essential, ...]
     """Essential quantities, that demonstrations agree in, see `invariants.in_words`."""
     provenance: Provenance
 

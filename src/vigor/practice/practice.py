@@ -98,6 +98,8 @@ def practise(
     if lock is None:
         raise UserError(f"another process practises in {out}; wait for it or choose another --out")
     try:
+        for place in (out, out / FOLDER, *(out / FOLDER).iterdir()):
+            files.remove_leftovers(place)
         if not (out / ACCOUNT).exists():
             rounds = _Rounds(
                 folder, out / FOLDER, settings, trial or loaded.distances, shown, distinct, report, command

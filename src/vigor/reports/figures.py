@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from vigor.basics import files
@@ -204,6 +205,8 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]], task: Task) -> Figure:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a PNG, PDF or SVG, whole or not at all; the same figure gives the same bytes."""
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)  # A name with dollars is no formula.
     undated = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}[path.suffix]
     plain: dict[str, Any] = {"format": path.suffix[1:], "dpi": 160, "metadata": {undated: None}}
     files.write_whole(path, lambda temporary: figure.savefig(temporary, **plain))

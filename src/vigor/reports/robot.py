@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from vigor.basics.colours import INK
 from vigor.basics.errors import UserError
@@ -43,7 +43,7 @@ def show(robot: Robot) -> None:
     chain = _chain(robot)
     count = f"{len(robot.joints)} joint{'s' if len(robot.joints) > 1 else ''}"
     console.print(
-        f"{escape(robot.name)}: {count} from {escape(chain.base)} to {escape(chain.tool.name)}",
+        f"{robot.name}: {count} from {chain.base} to {chain.tool.name}",
         style="bold",
         width=WIDTH,
     )
@@ -75,7 +75,7 @@ def _joints(robot: Robot) -> Table:
     for name, slides, (low, high), speed, push in rows:
         kind = "slides, m" if slides else "turns, rad"
         numbers = (f"{value:.4g}" if np.isfinite(value) else "-" for value in (low, high, speed, push))
-        table.add_row(escape(name), kind, *numbers)
+        table.add_row(name, kind, *numbers)
     return table
 
 
@@ -90,7 +90,7 @@ def _pairs(robot: Robot) -> dict[str, list[str]]:
 
 
 def _line(label: str, words: str) -> None:
-    console.print(f"[bold]{label}:[/bold] {escape(words)}", width=WIDTH, soft_wrap=False)
+    console.print(Text.assemble((f"{label}:", "bold"), f" {words}"), width=WIDTH, soft_wrap=False)
 
 
 def figure(robot: Robot) -> Figure:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from vigor.basics.errors import UserError
 from vigor.demonstrations import dataset
 from vigor.demonstrations.repertoire import Repertoire
 from vigor.evaluation import ways
@@ -56,6 +57,8 @@ def _by_way(folder: Path, task: Task, learned: Learned, result: Any) -> tuple[Le
     if not isinstance(learned, Policies):
         return learned, success
     distinct = distinct_of(task, checkpoints.load_invariants(folder, task.features))
+    if success.shape != np.shape(learned.mixtures.log_weights):
+        raise UserError(f"{folder / run.RESULT} is of other policies than {run.POLICIES}; train the run again")
     drawn, kept = ways.likeliest(task, learned, distinct)
     return drawn, np.take_along_axis(success, kept, axis=1)
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -24,7 +23,8 @@ ROWS = 20
 """Most contexts that a table lists."""
 _SECONDS = 30.0
 """Seconds between two lines of a log that counts."""
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False, emoji=False)
+"""Shows names as files have them: no brackets are markup."""
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def results_table(result: dict[str, Any]) -> None:
     console.print(table)
     for name, part in parts.items():
         if part.get("resemblance"):
-            console.print(escape(f"{ways.in_words(part['resemblance'])} ({name})."))
+            console.print(f"{ways.in_words(part['resemblance'])} ({name}).")
     if result.get("stopped"):
         console.print(f"Ended after {result['iterations']} iterations: {result['stopped']}.")
 
@@ -170,9 +170,7 @@ def _number(value: float | None) -> str:
 def demonstrations_table(task: Task, shown: Demonstrations) -> None:
     """Numbers, success and variety of demonstrations by context."""
     summary = summarise(task, shown)
-    table = Table(
-        title=f"{task.name}: {len(shown.context_of)} demonstrations, {escape(shown.source)}", title_justify="left"
-    )
+    table = Table(title=f"{task.name}: {len(shown.context_of)} demonstrations, {shown.source}", title_justify="left")
     judged = ("success", "distance") if task.judged else ()
     for name in ("context", "values", "demonstrations", *judged, "distinct", "spread"):
         table.add_column(name, justify="left" if name == "values" else "right")
@@ -192,9 +190,9 @@ def demonstrations_table(task: Task, shown: Demonstrations) -> None:
 
 def demonstrations_remarks(task: Task, shown: Demonstrations) -> None:
     """Remarks about a set: the ways that it has, what stands out, and what it lacks."""
-    console.print(escape(f"{ways.of_repertoire(repertoire(task, shown))}."))
+    console.print(f"{ways.of_repertoire(repertoire(task, shown))}.")
     found = outliers(task, shown)
     for remark in (*lacking(task, summarise(task, shown)), *map(str, found[:ROWS])):
-        console.print(escape(f"{remark[0].upper()}{remark[1:]}."))
+        console.print(f"{remark[0].upper()}{remark[1:]}.")
     if len(found) > ROWS:
         console.print(f"{len(found) - ROWS} more stand out.")

@@ -33,6 +33,7 @@ from vigor.evaluation.evaluation import Evaluation
 from vigor.evaluation.policies import Learned
 from vigor.evaluation.summaries import Summary
 from vigor.learning import invariants
+from vigor.learning.invariants import Essential
 from vigor.learning.prediction import distinct_of
 from vigor.runs import checkpoints
 from vigor.runs.setup import Prepared, Setup, fingerprint, held_out, prepare, setup_from_json, setup_to_json
@@ -55,6 +56,8 @@ class Result(TypedDict):
     version: str
     train: Summary
     test: Summary
+    stopped: NotRequired[str]
+    common: NotRequired[list[Essential]]
 
 
 class Metric(TypedDict):
@@ -282,7 +285,8 @@ def _carry_on(folder: Path, training: Training, report: Report, simulated: bool)
                 raise Interrupted(f"stopped after {done} of {training.steps} iterations")
     checkpoints.merge_networks(folder)
     if judged is None:  # The run was killed after its last step.
-        judged = training.evaluate(states, simulated)[0]
+        with _diverging(lambda: done):
+            judged = training.evaluate(states, simulated)[0]
     result = _result(training, judged, done, time.perf_counter() - begun)
     files.write_json(folder / RESULT, result)
     return result
