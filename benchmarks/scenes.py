@@ -41,7 +41,7 @@ CONTEXTS, EACH = 6, 5
 """Contexts of each kind, and demonstrations of each of those that have some."""
 SHARE = 0.05
 """Least share of a mixture with which a way is drawn often enough."""
-RATES = ("success_best", "success_chosen", "success_mixture")
+RATES = ("success_best", "success_chosen", "success_mixture", "predicted_mixture")
 
 
 def grasp(task: Task, joints: np.ndarray, context: np.ndarray) -> np.ndarray:

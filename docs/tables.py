@@ -210,6 +210,7 @@ def scenes() -> str:
             if not rows:
                 continue
             names = {"success_best": "best", "success_chosen": "chosen", "success_mixture": "mixture"}
+            names["predicted_mixture"] = "mixture, predicted"
             rates = {
                 label: f"{mean(row[part][name] for row in rows):.3f}" if name in rows[0][part] else ""
                 for name, label in names.items()

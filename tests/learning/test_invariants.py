@@ -175,6 +175,19 @@ def test_a_coordinate_that_never_varies_allows_nothing_more():
     assert invariants.stretch(found, jnp.array([1.0, 1000.0])) == 1.0
 
 
+def test_what_agrees_more_finely_than_a_descriptor_tells_is_no_invariant():
+    """A fourth descriptor is the same for all but for rounding, as where demonstrations are computed."""
+    rng, described = np.random.default_rng(2), movements(np.random.default_rng(0))
+    rounding = 1e-7 * rng.normal(size=(1, len(OWNERS), 1, 1)) * np.ones((CONTEXTS, 1, STEPS, 1))
+    computed = np.concatenate([described, rounding], axis=-1)
+    fresh = movements(np.random.default_rng(1))[0]
+    probes = jnp.asarray(np.concatenate([fresh, np.full_like(fresh[..., :1], 1e-4)], axis=-1), jnp.float32)
+    contexts, trajectories = OWNERS[:, None], np.zeros((len(OWNERS), 3, 1))
+    for finest, succeeds in (((0.0, 0.0, 0.0, 0.0), False), ((0.0, 0.0, 0.0, 0.01), True)):
+        found = invariants.learn(computed[0], computed[1:], trajectories, contexts, finest)
+        assert np.all((np.asarray(invariants.predicted_success(found, probes)) > 0.5) == succeeds)
+
+
 def test_the_density_is_that_of_the_formula():
     described = movements(np.random.default_rng(0))
     found, probes = learn(described), movements(np.random.default_rng(1))[1]

@@ -21,7 +21,8 @@ demonstration. It counts by 1 - r / ESSENTIAL only, since what demonstrations ro
 neighbours, so how much may differ grows with how far apart contexts are: in a context that is farther from all
 demonstrated ones than these are from each other, so many times sqrt(r) is allowed, at most FARTHEST times.
 
-All is linear in units of the descriptors: metres and millimetres give the same.
+All is linear in units of the descriptors: metres and millimetres give the same. What varies less than a task says that
+its descriptor can tell counts as varying so much: demonstrations that are computed may agree to the last digit.
 """
 
 from collections.abc import Sequence
@@ -123,22 +124,27 @@ def statistics(descriptors: Float[Array, "*batch time feature"]) -> Float[Array,
 
 
 def learn(
-    demonstrations: np.ndarray, misplaced: np.ndarray, trajectories: np.ndarray, contexts: np.ndarray
+    demonstrations: np.ndarray,
+    misplaced: np.ndarray,
+    trajectories: np.ndarray,
+    contexts: np.ndarray,
+    finest: Sequence[float] | float = 0.0,
 ) -> Invariants:
     """Invariants of demonstrations, in double precision.
 
     demonstrations: descriptors [n, T, F]; misplaced: the same movements described in other contexts [m, n, T, F], each
-    of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n, C], of each one.
+    of the m by a shift of all contexts; trajectories: [n, T, dimensions]; contexts: [n, C], of each one; finest: least
+    deviation of each descriptor [F] that tells anything.
     """
     owners = np.unique(contexts, axis=0, return_inverse=True)[1].reshape(-1)
     everything = np.concatenate([demonstrations[None], misplaced]).astype(np.float64)
     summaries = np.asarray(jax.jit(statistics)(everything.astype(np.float32)), np.float64)
-    found = _learn(everything, summaries, contexts, owners)
+    found = _learn(everything, summaries, contexts, owners, finest)
     own, wrong = [np.zeros(0)], [np.zeros(0)]
     for context in spread(np.unique(owners)):
         others = owners != context
         if np.sum(others) > 1:
-            without = _learn(everything[:, others], summaries[:, others], contexts[others], owners[others])
+            without = _learn(everything[:, others], summaries[:, others], contexts[others], owners[others], finest)
             energies = _energies(without, everything[:, ~others], contexts[~others].astype(np.float64))
             own.append(np.asarray(energies[0]))
             wrong.append(np.ravel(energies[1]))
@@ -164,15 +170,21 @@ def spread(contexts: np.ndarray) -> np.ndarray:
     return contexts if len(contexts) <= ALL else contexts[np.linspace(0, len(contexts) - 1, SOME).round().astype(int)]
 
 
-def _learn(everything: np.ndarray, summaries: np.ndarray, contexts: np.ndarray, owners: np.ndarray) -> Invariants:
+def _learn(
+    everything: np.ndarray,
+    summaries: np.ndarray,
+    contexts: np.ndarray,
+    owners: np.ndarray,
+    finest: Sequence[float] | float,
+) -> Invariants:
     """`learn` without what left-out contexts and trajectories tell.
 
     everything: demonstrations, then misplaced ones [1 + m, n, T, F]; summaries: their statistics [1 + m, n, S];
-    contexts: [n, C]; owners: number [n] of each one's context.
+    contexts: [n, C]; owners: number [n] of each one's context; finest: [F].
     """
     _, count, _, features = everything.shape
     mean, deviation = everything.mean((0, 1, 2)), everything.std((0, 1, 2))
-    unit = np.where(deviation > _NOTHING * (1e-12 + np.abs(mean)), deviation, 1.0)
+    unit = np.where(deviation > _NOTHING * (1e-12 + np.abs(mean)), np.maximum(deviation, finest), 1.0)
     own, *others = summaries
     origin, units = own.mean(axis=0), np.tile(unit, 2)
     own, others = (own - origin) / units, [(other - origin) / units for other in others]

@@ -102,7 +102,8 @@ def described(
     placed = np.repeat(np.asarray(contexts, np.float32)[shifted], each, axis=1)
     own, *others = np.asarray(_describe(task, joints, placed))
     misplaced = np.stack(others) if others else np.zeros((0, *own.shape))
-    common = invariants.learn(own, misplaced, np.asarray(joints), np.repeat(np.asarray(contexts), each, axis=0))
+    placed_in = np.repeat(np.asarray(contexts), each, axis=0)
+    common = invariants.learn(own, misplaced, np.asarray(joints), placed_in, task.finest)
     return jax.device_put(own), common
 
 

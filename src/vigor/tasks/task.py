@@ -237,24 +237,34 @@ class Task:
         return self.describe(self.promp.rollout(weights), context)
 
     @cached_property
-    def features(self) -> int:
-        """Descriptors per time step."""
+    def _widths(self) -> list[int]:
+        """Features of each descriptor; 0 for one that is a single number."""
         joints = jax.ShapeDtypeStruct((self.promp.steps, self.promp.dimensions), jnp.float32)
         context = jax.ShapeDtypeStruct((self.context_dimension,), jnp.float32)
-        return jax.eval_shape(self.describe, joints, context).shape[1]
+        motion = jax.eval_shape(self.motion, joints, context)
+        shapes = [jax.eval_shape(descriptor, motion).shape for descriptor in self.descriptors]
+        return [0 if len(shape) == 1 else shape[1] for shape in shapes]
+
+    @property
+    def features(self) -> int:
+        """Descriptors per time step."""
+        return sum(width or 1 for width in self._widths)
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Name of each descriptor per time step."""
-        joints = jax.ShapeDtypeStruct((self.promp.steps, self.promp.dimensions), jnp.float32)
-        context = jax.ShapeDtypeStruct((self.context_dimension,), jnp.float32)
         names: list[str] = []
-        for descriptor in self.descriptors:
-            shape = jax.eval_shape(lambda j, c, d=descriptor: d(self.motion(j, c)), joints, context).shape
+        for descriptor, width in zip(self.descriptors, self._widths, strict=True):
             name = name_of(descriptor, self.context_names)
             own = getattr(descriptor, "names", None)
-            names += own or ([name] if len(shape) == 1 else [f"{name} {number + 1}" for number in range(shape[1])])
+            names += own or ([f"{name} {number + 1}" for number in range(width)] if width else [name])
         return tuple(names)
+
+    @property
+    def finest(self) -> tuple[float, ...]:
+        """Least deviation of each descriptor per time step that tells anything, as far as its `finest` says it."""
+        widths = zip(self.descriptors, self._widths, strict=True)
+        return tuple(getattr(descriptor, "finest", 0.0) for descriptor, width in widths for _ in range(width or 1))
 
     @property
     def judged(self) -> bool:

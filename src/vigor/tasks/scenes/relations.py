@@ -17,6 +17,9 @@ from vigor.tasks.scenes.scene import Criterion, Place, Scene, place
 
 STILL = 1e-3
 """Share of a gripper's range that counts as moved over a whole movement, so that one that is still has a mean too."""
+FINEST = 0.02
+"""Metres, parts of an axis and of a gripper's range: a quantity that varies less tells nothing, however well computed
+demonstrations agree in it. An invariant has a twentieth of it as its width at least, a millimetre."""
 AXES = "xyz"
 
 
@@ -51,6 +54,7 @@ def _named(scene: Scene) -> Descriptor:
 
     jax.eval_shape(trace, empty)
     relations.names = names  # type: ignore[attr-defined]
+    relations.finest = FINEST  # type: ignore[attr-defined]
     return relations
 
 
