@@ -20,7 +20,6 @@ PACKAGE = ROOT / "src" / "vigor"
 PAGE = ROOT / "docs" / "architecture.md"
 FILE_LINES, FUNCTION_LINES = 300, 50
 REASONS = {
-    "learning/invariants.py": "the mathematics of one concept, from finding it to predicting by it",
     "api.py: train": "its signature and docstring are the interface; the work is two calls",
     "demonstrations/dataset.py": "the type, its checks and the description of its files belong together",
     "learning/network_training.py: train": "one compiled loop; its steps are closures over settings and data",

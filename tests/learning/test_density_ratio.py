@@ -10,7 +10,7 @@ from scipy.special import expit
 from helpers import FEATURES, assert_same, constant_network, logits, output_gradient, quick, some_descriptors
 from vigor.basics.errors import UserError
 from vigor.basics.settings import with_values
-from vigor.learning import density_ratio, invariants, network_training
+from vigor.learning import agreement, density_ratio, invariants, network_training
 from vigor.learning.density_ratio import Classes, DensityRatio
 from vigor.learning.network_training import Network
 
@@ -49,7 +49,7 @@ def train(seed, state, settings, samples, validation=None):
 def common():
     """Invariants of some descriptors."""
     shown = np.asarray(some_descriptors(6, seed=1))
-    return invariants.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6)[:, None] // 3)
+    return agreement.learn(shown, shown[None, ::-1] + 1.0, np.zeros((6, 3, 1)), np.arange(6)[:, None] // 3)
 
 
 def test_reward_is_the_sum_of_logits():

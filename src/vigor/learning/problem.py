@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from vigor.demonstrations.dataset import Demonstrations, trajectories
 from vigor.demonstrations.splits import Split
-from vigor.learning import invariants
+from vigor.learning import agreement
 from vigor.learning.invariants import Invariants
 from vigor.learning.starts import Starts, starts
 from vigor.motion.promp import rollout
@@ -98,12 +98,12 @@ def described(
     """
     count, each = len(contexts), len(joints) // len(contexts)
     # Each row is a shift of the contexts: the first leaves every demonstration in its own, the others misplace all.
-    shifted = (invariants.spread(np.arange(count))[:, None] + np.arange(count)) % count
+    shifted = (agreement.spread(np.arange(count))[:, None] + np.arange(count)) % count
     placed = np.repeat(np.asarray(contexts, np.float32)[shifted], each, axis=1)
     own, *others = np.asarray(_describe(task, joints, placed))
     misplaced = np.stack(others) if others else np.zeros((0, *own.shape))
     placed_in = np.repeat(np.asarray(contexts), each, axis=0)
-    common = invariants.learn(own, misplaced, np.asarray(joints), placed_in, task.finest)
+    common = agreement.learn(own, misplaced, np.asarray(joints), placed_in, task.finest)
     return jax.device_put(own), common
 
 

@@ -239,9 +239,8 @@ class Task:
     @cached_property
     def _widths(self) -> list[int]:
         """Features of each descriptor; 0 for one that is a single number."""
-        joints = jax.ShapeDtypeStruct((self.promp.steps, self.promp.dimensions), jnp.float32)
-        context = jax.ShapeDtypeStruct((self.context_dimension,), jnp.float32)
-        motion = jax.eval_shape(self.motion, joints, context)
+        sizes = (self.promp.steps, self.promp.dimensions), (self.context_dimension,)
+        motion = jax.eval_shape(self.motion, *(jax.ShapeDtypeStruct(size, jnp.float32) for size in sizes))
         shapes = [jax.eval_shape(descriptor, motion).shape for descriptor in self.descriptors]
         return [0 if len(shape) == 1 else shape[1] for shape in shapes]
 
