@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
 
 from vigor.studio.scene import field_for
 from vigor.tasks.stage import View
@@ -154,7 +154,10 @@ class Hand:
 
     def says(self, text: str | re.Pattern[str], seconds: float = 60.0) -> None:
         """Wait until the page shows a text."""
-        self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
+        try:
+            self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
+        except TimeoutError as error:
+            raise AssertionError(f"nothing says {text!r}: {self.page.locator('body').inner_text()}") from error
 
     def context(self) -> np.ndarray:
         """The numbers of the context that the page shows."""

@@ -47,6 +47,11 @@ settings.load_profile("unhurried")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # What a shell starts in the background ignores Ctrl-C.
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Workers of `-n auto`: one more than there are cores, since tests of pages wait most of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items) -> None:
     """The longest begin first, so that no worker waits for another at the end; those that import torch are together."""
     first = [("studio", "test_page.py"), ("tests", "test_examples.py"), ("runs", "test_methods.py")]
