@@ -34,7 +34,7 @@ from vigor.learning.algorithm import VigorSettings
 from vigor.learning.problem import batch, problem
 from vigor.motion.shapes import Sphere
 from vigor.planning import constraints
-from vigor.planning.planner import Planner, thin
+from vigor.planning.planner import Planner
 from vigor.planning.plans import Plan
 from vigor.runs.presets import preset
 from vigor.tasks import Task, load_task
@@ -136,13 +136,12 @@ def measure(name: str, given: argparse.Namespace) -> dict[str, Any]:
         posed, trained = problem(task, shown, drawn[seed], seed), known.contexts[: known.training]
         run: dict[str, Any] = {"seed": seed, "test": evaluation.evaluate(task, known).test}
         for every in given.every:
-            planner = Planner(task, settings, trained, posed.starts, posed.invariants, thin(networks, every), Path())
+            planner = Planner(task, settings, trained, posed.starts, posed.invariants, networks, Path(), every)
             mixtures, _ = planner.mixtures(new[seed], constraints.of_task(task))
             part = "plans" if every == given.every[0] else f"every {every}"
             run[part] = evaluation.evaluate(task, Policies(new[seed], 0, mixtures)).test
             print(f"{name} seed {seed}, {part}: {run[part]['success_best']:.4f}", flush=True)
-        networks = thin(networks, given.every[0])
-        planner = Planner(task, settings, trained, posed.starts, posed.invariants, networks, Path())
+        planner = Planner(task, settings, trained, posed.starts, posed.invariants, networks, Path(), given.every[0])
         planners.append(planner)
         if given.obstacles:
             contexts = np.concatenate([known.contexts[6:], new[seed]])[: given.obstacles]

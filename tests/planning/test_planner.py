@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from helpers import POINT, SMALL_SETTINGS, assert_same, quick
+from helpers import ITERATIONS, POINT, SMALL_SETTINGS, assert_same, quick
 from planned import planar
 from vigor.basics import files
 from vigor.basics.errors import UserError
@@ -127,9 +127,15 @@ def test_a_keep_out_that_cannot_be_avoided_is_named(planner, context):
     assert plan.warning == "every movement starts inside keep-out 1; none can avoid it"
 
 
-@pytest.mark.parametrize(("every", "kept"), [(1, [0, 1, 2, 3, 4]), (2, [0, 2, 4]), (3, [1, 4]), (5, [4])])
-def test_thinning_keeps_the_last_ensemble(every, kept):
-    assert planning.thin(np.arange(5), every).tolist() == kept
+@pytest.mark.parametrize("every", [5, ITERATIONS])
+def test_every_nth_ensemble_is_used_the_last_one_among_them(planner, context, every):
+    kept = jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], planner.ensembles)
+    found = [made.mixtures(context[None], Constraints()) for made in (replace(planner, every=every), planner)]
+    alone = replace(planner, ensembles=kept).mixtures(context[None], Constraints())
+    assert_same(found[0], alone, rtol=1e-4, atol=1e-4)
+    assert not np.allclose(found[1][0].means, alone[0].means, atol=1e-3)
+    with pytest.raises(UserError, match=f"every must be from 1 to the run's {ITERATIONS} iterations, not"):
+        replace(planner, every=ITERATIONS + 1)
 
 
 def test_the_run_itself_can_be_seen_as_plans(trained, planner):

@@ -44,33 +44,36 @@ def replay(
     ensembles: Any,
     contexts: Array,
     limits: Bounds | None,
+    every: Array | int = 1,
 ) -> tuple[Mixture, Array]:
     """Mixtures of contexts [context, C] after an update with each ensemble; also the last rewards [context, component].
 
     at: the run's demonstrations, where mixtures may begin; common: what they have in common; ensembles: [iteration,
-    network, ...].
+    network, ...]; every: use every n-th of these only, the last one among them.
     Constraints count in the second half: mixtures know then how to solve their contexts, and are still wide enough to
     go another way. All share their random numbers, so that but for rounding a context's plan does not depend on which
     others are planned with it.
     """
     key_start, key_updates = jax.random.split(key)
     start = jax.vmap(partial(policy_update.first_mixture, key_start, task, settings.update, at, common))(contexts)
-    iterations = jax.tree.leaves(ensembles)[0].shape[0]
+    stored = jax.tree.leaves(ensembles)[0].shape[0]
+    updates = (stored - 1) // every + 1
     reward = partial(density_ratio.reward, settings.density_ratio, common)
 
     # A condition within one loop: two loops would take twice as long to compile.
     def late(number: Array, limits: Bounds, weights: Array) -> Array:
         cost = partial(constraints.cost, task, limits)
-        return jax.lax.cond(number < iterations // 2, lambda _: jnp.zeros(()), cost, weights)
+        return jax.lax.cond(number < updates // 2, lambda _: jnp.zeros(()), cost, weights)
 
-    def one(mixtures: Mixture, step: tuple[Array, Any]) -> tuple[Mixture, Array]:
-        number, stored = step
-        ensemble = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), stored)
+    def one(number: Array, before: tuple[Mixture, Array]) -> tuple[Mixture, Array]:
+        place = stored - 1 - (updates - 1 - number) * every
+        ensemble = jax.tree.map(lambda leaf: leaf[place].astype(jnp.float32), ensembles)
         key = jax.random.fold_in(key_updates, number)
         cost = None if limits is None else partial(late, number, limits)
-        return policy_update.update(key, task, settings.update, reward, ensemble, contexts, mixtures, cost)
+        return policy_update.update(key, task, settings.update, reward, ensemble, contexts, before[0], cost)
 
-    mixtures, rewards = jax.lax.scan(one, start, (jnp.arange(iterations), ensembles))
+    # A loop of as many steps as it is told: one program, however many of the ensembles are used.
+    mixtures, rewards = jax.lax.fori_loop(0, updates, one, (start, jnp.zeros_like(start.log_weights)))
     if settings.update.weights != "fixed":
         success = prediction.component_success(key_start, task, common, contexts, mixtures)
         mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
@@ -78,7 +81,7 @@ def replay(
             cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
             log_weights = jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH)
             mixtures = mixtures._replace(log_weights=log_weights)
-    return mixtures, rewards[-1]
+    return mixtures, rewards
 
 
 @cache
@@ -109,10 +112,20 @@ class Planner:
     """[iteration, network, ...]"""
     source: Path
     """Folder of the run, or file of the skill, that it is of."""
+    every: int = 1
+    """Use every n-th of the ensembles only, the last one among them; 2 takes half the time."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.every <= self.stored:
+            raise UserError(f"every must be from 1 to the run's {self.stored} iterations, not {self.every}")
+
+    @property
+    def stored(self) -> int:
+        """Ensembles that there are, one of each iteration."""
+        return jax.tree.leaves(self.ensembles)[0].shape[0]
 
     def __repr__(self) -> str:
-        iterations = jax.tree.leaves(self.ensembles)[0].shape[0]
-        return f"Planner({self.task.name}, {iterations} ensembles)"
+        return f"Planner({self.task.name}, {(self.stored - 1) // self.every + 1} ensembles)"
 
     def plan(
         self,
@@ -149,7 +162,7 @@ class Planner:
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
         fixed = (np.uint32(seed), task, self.settings, self.starts, self.common, self.ensembles)
         program = compiled(jax.default_backend())
-        parts = [program(*fixed, contexts[own].astype(np.float32), bound) for own in rows]
+        parts = [program(*fixed, contexts[own].astype(np.float32), bound, np.int32(self.every)) for own in rows]
         mixtures, rewards = parts[0]
         if blocks > 1:
             mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
@@ -163,7 +176,7 @@ def _plans(task: Task, limits: Constraints, plans: tuple[Plan, ...], source: Pat
 def load(folder: str | Path, every: int = 1, task: Task | str | None = None, stopped: bool = False) -> Planner:
     """A planner from the folder of a finished run.
 
-    every: replay every n-th ensemble only, the last one among them; 2 takes half the time. task: see `run.task_of`.
+    every: use every n-th ensemble only; task: see `run.task_of`.
     stopped: a run that was stopped will do, with what it has learned so far.
     """
     folder = Path(folder)
@@ -180,15 +193,7 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None, sto
         checkpoints.load_invariants(folder, loaded.features),
     )
     trained = known.contexts[: known.training]
-    return Planner(loaded, setup.settings, trained, at, common, thin(stored, every), folder)
-
-
-def thin(ensembles: Any, every: int) -> Any:
-    """Every n-th ensemble of [iteration, network, ...], the last one among them."""
-    count = jax.tree.leaves(ensembles)[0].shape[0]
-    if not 1 <= every <= count:
-        raise UserError(f"every must be from 1 to the run's {count} iterations, not {every}")
-    return jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], ensembles))
+    return Planner(loaded, setup.settings, trained, at, common, jax.device_put(stored), folder, every)
 
 
 def of_run(folder: Path, task: Task | str | None = None) -> Plans:

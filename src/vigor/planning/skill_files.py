@@ -55,7 +55,9 @@ def pack(
     if every is None:
         leaves = jax.tree.leaves(made.ensembles)
         every = min(len(leaves[0]), math.ceil(sum(leaf.size for leaf in leaves) / BYTES))
-    made = replace(made, ensembles=planner.thin(made.ensembles, every))
+    made = replace(made, every=every)  # Which refuses a number that cannot be.
+    kept = jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], made.ensembles)
+    made = replace(made, ensembles=kept, every=1)
     card = _card(folder, made, licence, every)
     arrays = _arrays(made)
     described, sizes = contents_of(card)

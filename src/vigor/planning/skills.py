@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from vigor.basics.errors import Notice, UserError
@@ -19,7 +20,6 @@ from vigor.learning.algorithm import VigorSettings
 from vigor.learning.invariants import Essential, Invariants
 from vigor.learning.starts import Starts
 from vigor.motion.robots import Robot
-from vigor.planning import planner
 from vigor.planning.can_plan import CanPlan
 from vigor.planning.choice import Model
 from vigor.planning.planner import Planner
@@ -107,8 +107,8 @@ class Skill(CanPlan):
         return _task(self)
 
     def _load_planner(self, every: int) -> Planner:
-        kept = planner.thin(self.ensembles, every)
-        return Planner(self.task, self.card.settings, self.contexts, self.starts, self.common, kept, self.path)
+        known = (self.task, self.card.settings, self.contexts, self.starts, self.common)
+        return Planner(*known, jax.device_put(self.ensembles), self.path, every)
 
     def _model(self, number: int) -> Model:
         raise UserError(f"{self.path} is a skill, which has no demonstrations; plan with its run to name one")
