@@ -1,7 +1,7 @@
 """Planning in a thread: the latest context wins, errors end nothing, and what is asked for is asked for once."""
 
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,6 +80,25 @@ def test_a_run_is_loaded_once_and_again_when_it_has_gone_on():
     assert [answer.question.run for answer in answers] == [Path("one")] * 3 + [Path("two")]
 
 
+def test_a_context_on_its_way_is_planned_for_with_few_ensembles():
+    @dataclass(frozen=True)
+    class Rough:
+        every: int = 1
+        stored: int = 60
+
+        def plan(self, context, limits, samples):
+            used.append(self.every)
+            return PLANS
+
+    used: list[int] = []
+    thread = PlanningThread(lambda answer: None, lambda run: Rough())
+    for rough in (True, False):
+        thread.ask(Question(RUN, 1, np.zeros(1), rough=rough))
+        wait_for(lambda: not thread.busy)
+    thread.close()
+    assert used == [60 // planning_thread.ROUGHLY, 1]
+
+
 def test_a_way_keeps_its_colour():
     paths = np.random.default_rng(0).normal(size=(4, 10, 3))
     moved = paths + 0.05
@@ -92,5 +111,5 @@ def test_what_is_asked_for_again_is_the_same():
     question = Question(RUN, 1, np.zeros(2), (Sphere((0.0, 0.0, 0.0), 1.0),))
     assert question.same(Question(RUN, 1, np.zeros(2), (Sphere((0.0, 0.0, 0.0), 1.0),)))
     assert not question.same(None)
-    for other in ({"iteration": 2}, {"context": np.ones(2)}, {"obstacles": ()}, {"samples": 3}):
+    for other in ({"iteration": 2}, {"context": np.ones(2)}, {"obstacles": ()}, {"samples": 3}, {"rough": True}):
         assert not question.same(replace(question, **other))

@@ -48,11 +48,18 @@ class Planning:
     def close(self) -> None:
         self._thread.close()
 
-    def ask(self, run: Path, iteration: int) -> None:
-        """Plan for the context with a run that has come to an iteration, unless that was asked for already."""
+    def ask(self, run: Path, iteration: int, moving: bool) -> None:
+        """Plan for the context with a run that has come to an iteration, unless that was asked for already.
+
+        moving: whether the context or an obstacle is on its way; plans are rough then, and soon there.
+        """
         drawn = SAMPLES if self._shared.samples else 0
         question = Question(run, iteration, self._shared.context, self._shared.obstacles, drawn)
-        if not question.same(self._asked):
+        asked = question.same(self._asked)
+        if moving and not asked:
+            question = replace(question, rough=True)
+            asked = question.same(self._asked)
+        if not asked:
             self._asked = question
             self._thread.ask(question)
 
@@ -106,9 +113,9 @@ class Planning:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer for the context and the obstacles as they are; None as long as there is none."""
+        """The answer for the context and the obstacles as they are; None as long as there is none, or a rough one."""
         answer, shared = self._answer, self._shared
-        if answer is None or not np.array_equal(answer.question.context, shared.context):
+        if answer is None or answer.question.rough or not np.array_equal(answer.question.context, shared.context):
             return None
         return answer if answer.question.obstacles == shared.obstacles else None
 

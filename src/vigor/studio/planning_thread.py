@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from vigor.studio import messages
 from vigor.studio.obstacles import Obstacle
 from vigor.tasks.task import Task
 
+ROUGHLY = 12
+"""Ensembles that a rough plan uses, which its time goes with: ways are there, but some are not at their targets yet."""
 ESSENTIALS = 4
 """Quantities that are shown of what demonstrations have in common, at most."""
 
@@ -38,6 +40,8 @@ class Question:
     """Movements to draw beside the solutions."""
     suggest: int = 0
     """Contexts to suggest instead of planning."""
+    rough: bool = False
+    """Plan with few of the run's ensembles, since the context or an obstacle is on its way."""
 
     def same(self, other: "Question | None") -> bool:
         """Whether another asks for the same."""
@@ -129,6 +133,8 @@ def _answered(planner: Planner, question: Question, begun: float) -> Answer:
     if question.suggest:
         suggested = suggestions.suggest(planner, question.suggest)
         return Answer(question, None, time.perf_counter() - begun, suggested=suggested)
+    if question.rough:
+        planner = replace(planner, every=max(1, planner.stored // ROUGHLY))
     limits = constraints.of_task(planner.task, question.obstacles) if question.obstacles else None
     plans = planner.plan(question.context, limits, question.samples)
     common = essentials(planner, plans.plans[0])

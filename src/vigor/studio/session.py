@@ -74,7 +74,9 @@ class Session:
         """Ask for a plan, if a run has finished or was stopped."""
         progress = self.learning.progress
         if progress is not None and progress.can_plan:
-            self.planning.ask(progress.folder, progress.iteration)
+            drag = self.shared.drag
+            moving = self.turning is not None or (drag is not None and drag.held.kind != "grip")
+            self.planning.ask(progress.folder, progress.iteration, moving)
 
     def learn(self, source: str, iterations: int) -> None:
         """Start a run, see `Learning.start`; the plans of the last one go."""
@@ -154,6 +156,7 @@ class Session:
             if self.turning == "tool" and self.shared.drag is None:
                 self.shared.robot.let_go()
             self.turning = None
+            self._ask()
 
     def grasp(self, opening: float) -> None:
         """Open or close the gripper, from 0 to 1; a recording starts, or goes on."""
