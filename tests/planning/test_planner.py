@@ -101,11 +101,12 @@ def test_another_context_and_another_obstacle_need_no_compilation(planner, conte
     def avoid(x: float) -> Constraints:
         return Constraints(keep_out=(Sphere((x, 0.4), 0.1),))
 
+    programs = [planning.compiled(step, "cpu") for step in (planning.lead, planning.weigh)]
     planner.mixtures(context[None], avoid(0.8))
-    compiled = planning.compiled("cpu")._cache_size()
+    compiled = [program._cache_size() for program in programs]
     first, _ = planner.mixtures(context[None], avoid(0.7))
     other, _ = planner.mixtures(context[None] + 0.03, avoid(0.7))
-    assert planning.compiled("cpu")._cache_size() == compiled
+    assert [program._cache_size() for program in programs] == compiled
     assert not np.allclose(first.means, other.means)
 
 

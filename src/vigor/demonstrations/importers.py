@@ -115,7 +115,8 @@ def recordings(task: Task, path: Path, reading: Reading) -> Recordings:
     grippers = [None if columns.gripper is None else values[:, columns.gripper] for values in even]
     joints, of_pauses = _without_pauses(matching.with_gripper(task, joints, grippers))
     known, context_of, of_contexts = contexts.find(task, episodes, joints, grippers, reading)
-    notes = [f"{path} is {episodes.format} with {len(even)} recordings of {', '.join(episodes.columns)}"]
+    count = f"{len(even)} recording{'s' if len(even) > 1 else ''}"
+    notes = [f"{path} is {episodes.format} with {count} of {', '.join(episodes.columns)}"]
     notes += [*episodes.notes, *columns.notes, *of_unit, of_contexts, *of_time, *of_pauses, *_start(task, joints)]
     return Recordings(path, known, context_of, joints, [item.name for item in episodes.episodes], tuple(notes))
 

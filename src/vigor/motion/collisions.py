@@ -72,7 +72,13 @@ def _between(
     starts, ends = _placed(chain, capsules, joints)
     one, two = np.array(pairs, int).reshape(-1, 2).T
     radii = np.array([item.capsule.radius for item in capsules], joints.dtype)
-    apart = line_to_line(starts[..., one, :], ends[..., one, :], starts[..., two, :], ends[..., two, :])
+    chosen = np.eye(len(capsules), dtype=joints.dtype)
+
+    def of(numbers: np.ndarray, points: Float[Array, "*batch capsule 3"]) -> Float[Array, "*batch pair 3"]:
+        # A product instead of an index, whose gradient would add up numbers one after the other on a CPU.
+        return jnp.einsum("pc,...cx->...px", chosen[numbers], points, precision="highest")
+
+    apart = line_to_line(of(one, starts), of(one, ends), of(two, starts), of(two, ends))
     return apart - (radii[one] + radii[two])
 
 

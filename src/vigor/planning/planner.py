@@ -54,6 +54,22 @@ def replay(
     go another way. All share their random numbers, so that but for rounding a context's plan does not depend on which
     others are planned with it.
     """
+    mixtures, rewards = lead(key, task, settings, at, common, ensembles, contexts, limits, every)
+    return weigh(key, task, settings, at, common, contexts, limits, mixtures), rewards
+
+
+def lead(
+    key: Array,
+    task: Task,
+    settings: VigorSettings,
+    at: Starts,
+    common: Invariants,
+    ensembles: Any,
+    contexts: Array,
+    limits: Bounds | None,
+    every: Array | int = 1,
+) -> tuple[Mixture, Array]:
+    """`replay` without the weights that components have in the end."""
     key_start, key_updates = jax.random.split(key)
     start = jax.vmap(partial(policy_update.first_mixture, key_start, task, settings.update, at, common))(contexts)
     stored = jax.tree.leaves(ensembles)[0].shape[0]
@@ -73,24 +89,39 @@ def replay(
         return policy_update.update(key, task, settings.update, reward, ensemble, contexts, before[0], cost)
 
     # A loop of as many steps as it is told: one program, however many of the ensembles are used.
-    mixtures, rewards = jax.lax.fori_loop(0, updates, one, (start, jnp.zeros_like(start.log_weights)))
-    if settings.update.weights != "fixed":
-        success = prediction.component_success(key_start, task, common, contexts, mixtures)
-        mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
-        if limits is not None:  # Rewards, which have the cost in them, count within a way alone.
-            cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
-            log_weights = jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH)
-            mixtures = mixtures._replace(log_weights=log_weights)
-    return mixtures, rewards
+    return jax.lax.fori_loop(0, updates, one, (start, jnp.zeros_like(start.log_weights)))
+
+
+def weigh(
+    key: Array,
+    task: Task,
+    settings: VigorSettings,
+    at: Starts,
+    common: Invariants,
+    contexts: Array,
+    limits: Bounds | None,
+    mixtures: Mixture,
+) -> Mixture:
+    """Mixtures [context, ...] with the weights that components have in the end."""
+    if settings.update.weights == "fixed":
+        return mixtures
+    key_start, _ = jax.random.split(key)
+    success = prediction.component_success(key_start, task, common, contexts, mixtures)
+    mixtures = shares.weighed(task, at, common, contexts, mixtures, success)
+    if limits is None:
+        return mixtures
+    # Rewards, which have the cost in them, count within a way alone.
+    cost = jax.vmap(jax.vmap(partial(constraints.cost, task, limits)))(mixtures.means)
+    return mixtures._replace(log_weights=jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH))
 
 
 @cache
-def compiled(backend: str) -> Callable[..., tuple[Mixture, Array]]:
-    """`replay` from a seed, compiled: with less care on a CPU, where that takes a quarter less time and computes as
-    fast."""
+def compiled(step: Callable[..., Any], backend: str) -> Callable[..., Any]:
+    """`lead` or `weigh` from a seed, compiled: with less care on a CPU, where that takes a quarter less time and
+    computes as fast. They are two programs, so that the second is compiled while the first computes."""
 
-    def seeded(seed: Array, task: Task, settings: VigorSettings, *others: Any) -> tuple[Mixture, Array]:
-        return replay(jax.random.key(seed), task, settings, *others)
+    def seeded(seed: Array, task: Task, settings: VigorSettings, *others: Any) -> Any:
+        return step(jax.random.key(seed), task, settings, *others)
 
     careless = {"xla_backend_optimization_level": 1} if backend == "cpu" else None
     return jax.jit(seeded, static_argnums=(1, 2), compiler_options=careless)
@@ -160,9 +191,13 @@ class Planner:
         blocks = -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        fixed = (np.uint32(seed), task, self.settings, self.starts, self.common, self.ensembles)
-        program = compiled(jax.default_backend())
-        parts = [program(*fixed, contexts[own].astype(np.float32), bound, np.int32(self.every)) for own in rows]
+        fixed = (np.uint32(seed), task, self.settings, self.starts, self.common)
+        led, weighed = (compiled(step, jax.default_backend()) for step in (lead, weigh))
+        parts = []
+        for own in rows:
+            asked = jax.device_put(contexts[own].astype(np.float32))
+            mixtures, rewards = led(*fixed, self.ensembles, asked, bound, np.int32(self.every))
+            parts.append((weighed(*fixed, asked, bound, mixtures), rewards))
         mixtures, rewards = parts[0]
         if blocks > 1:
             mixtures, rewards = jax.tree.map(lambda *leaves: jnp.concatenate(leaves)[: len(contexts)], *parts)
