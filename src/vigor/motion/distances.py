@@ -4,7 +4,7 @@ Where two things are closest is found first and held, so that a gradient is that
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import jax
@@ -57,34 +57,51 @@ def line_to_line(
     other_starts: Float[Array, "*#batch 3"],
     other_ends: Float[Array, "*#batch 3"],
 ) -> Float[Array, "*batch"]:
-    """Distance between lines of finite length, or points.
+    """Distance between lines of finite length, or points."""
+    vectors = (ends - starts, other_ends - other_starts, other_starts - starts)
+    return between_lines(*([part[..., i] for i in range(3)] for part in vectors))
 
-    It is where both lines' common normal meets them, if it does, or else at one of four ends: the least of all five.
+
+def between_lines(way: Sequence[Array], other: Sequence[Array], between: Sequence[Array]) -> Float[Array, "*batch"]:
+    """Distance between lines of finite length by how far each goes, and from the start of one to that of the other.
+
+    It is where both lines' common normal meets them, if it does, or else at one of four ends: the least of all five,
+    which is looked for in inner products alone. Every coordinate is an array of its own: fast for many lines.
     """
-    way, other, between = ends - starts, other_ends - other_starts, other_starts - starts
+    share, other_share = _closest(*([jax.lax.stop_gradient(part) for part in parts] for parts in (way, other, between)))
+    gap = [apart + other_share * there - share * here for here, there, apart in zip(way, other, between, strict=True)]
+    return jnp.sqrt(jnp.maximum(_dot(gap, gap), 1e-18))
+
+
+def _closest(way: Sequence[Array], other: Sequence[Array], between: Sequence[Array]) -> tuple[Array, Array]:
+    """Shares of two lines at which they are closest."""
     squared, other_squared, mixed = _dot(way, way), _dot(other, other), _dot(way, other)
-    forward, other_forward = _dot(way, between), _dot(other, between)
+    forward, other_forward, apart = _dot(way, between), _dot(other, between), _dot(between, between)
     share = _clipped(forward * other_squared - mixed * other_forward, squared * other_squared - mixed**2)
+    zero, one = jnp.zeros_like(share), jnp.ones_like(share)
     candidates = [
         (share, _clipped(share * mixed - other_forward, other_squared)),
-        (jnp.zeros_like(share), _clipped(-other_forward, other_squared)),
-        (jnp.ones_like(share), _clipped(mixed - other_forward, other_squared)),
-        (_clipped(forward, squared), jnp.zeros_like(share)),
-        (_clipped(forward + mixed, squared), jnp.ones_like(share)),
+        (zero, _clipped(-other_forward, other_squared)),
+        (one, _clipped(mixed - other_forward, other_squared)),
+        (_clipped(forward, squared), zero),
+        (_clipped(forward + mixed, squared), one),
     ]
 
-    def apart(shares: tuple[Array, Array]) -> Array:
-        one, two = (jax.lax.stop_gradient(part)[..., None] for part in shares)
-        gap = between + two * other - one * way
-        return _dot(gap, gap)
+    def gap(own: Array, others: Array) -> Array:
+        """Square of the gap between two shares."""
+        along = own**2 * squared + others**2 * other_squared - 2 * own * others * mixed
+        return apart + along + 2 * (others * other_forward - own * forward)
 
-    nearest = reduce(jnp.minimum, map(apart, candidates))
-    return jnp.sqrt(jnp.maximum(nearest, 1e-18))
+    def nearer(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, Array]:
+        first = gap(*one) <= gap(*two)
+        return jnp.where(first, one[0], two[0]), jnp.where(first, one[1], two[1])
+
+    return reduce(nearer, candidates)
 
 
-def _dot(a: Array, b: Array) -> Array:
-    """Inner products over the last axis, written out: fast for many short vectors."""
-    return reduce(jnp.add, [a[..., i] * b[..., i] for i in range(a.shape[-1])])
+def _dot(a: Sequence[Array], b: Sequence[Array]) -> Array:
+    """Inner products of vectors by their coordinates."""
+    return reduce(jnp.add, [one * two for one, two in zip(a, b, strict=True)])
 
 
 def _clipped(part: Array, whole: Array) -> Array:
@@ -109,7 +126,8 @@ def capsule_to_shape(
             return line_to_line(starts, ends, one, two) - radii - shape.radius
         case Plane():
             normal = jnp.asarray(shape.normal, dtype)
-            return jnp.minimum(_dot(starts, normal), _dot(ends, normal)) - shape.height - radii
+            heights = (jnp.sum(end * normal, axis=-1) for end in (starts, ends))
+            return jnp.minimum(*heights) - shape.height - radii
         case Box():
             centre = jnp.asarray(shape.centre, dtype)
             half = jnp.asarray(shape.high, dtype) - centre

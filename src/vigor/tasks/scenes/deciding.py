@@ -23,6 +23,8 @@ SAME = 0.02
 """Most that a joint may differ where recordings begin in the same pose."""
 SHORTEST = 1.0
 """Least seconds of a movement unless the scene says less."""
+SPARE = 1.25
+"""Seconds of a movement, in times of those that recordings usually need: other contexts may need more."""
 
 
 def promp(scene: Scene) -> ProMP:
@@ -81,11 +83,11 @@ def _tool(scene: Scene, joints: jax.Array) -> jax.Array:
 
 
 def _seconds(scene: Scene, movements: np.ndarray) -> float:
-    """Seconds that movements [n, T, dimensions] usually need, with a tenth to spare."""
+    """Seconds that movements [n, T, dimensions] usually need within the robot's largest speeds, and some to spare."""
     steps = movements.shape[1] - 1
     speeds = np.max(np.abs(np.diff(movements[..., : len(scene.robot.joints)], axis=1)), axis=1) * steps
     needed = np.max(speeds / np.array(scene.robot.velocity), axis=1)
-    return max(SHORTEST, round(1.1 * float(np.quantile(needed, USUAL)), 1))
+    return max(SHORTEST, round(SPARE * float(np.quantile(needed, USUAL)), 1))
 
 
 def sample_contexts(scene: Scene, rng: np.random.Generator, count: int) -> np.ndarray:
