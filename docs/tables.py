@@ -419,7 +419,7 @@ def data() -> str:
     found = result("data")
 
     def timed(row: dict[str, Any]) -> str:
-        return f"{row['seconds']:.1f} s, of which {row['cpu_s']:.1f} s computed, at a load of {row['load']:.1f}"
+        return f"{row['seconds']:.1f} s, {row['cpu_s']:.1f} s of all cores together, at a load of {row['load']:.1f}"
 
     lines = {
         f"{row['format']}: {row['episodes']} episodes of {row['steps']} steps imported": timed(row)

@@ -15,8 +15,10 @@ from vigor.tasks.task import Task
 
 @partial(jax.jit, static_argnums=(0, 3))
 def demonstrated(task: Task, at: Starts, contexts: jax.Array, components: int) -> jax.Array:
-    """Movements [context, demonstration, T, dimensions] that were demonstrated, as they are in contexts [context, C]:
-    all, or as many of the nearest as there are components."""
+    """Movements [context, demonstration, T, dimensions] that were demonstrated, carried into contexts [context, C]: as
+    many as there are components; all of them, and once, [1, ...], if the task does not say how they are carried."""
+    if task.transfer.carry is None:
+        contexts = contexts[:1]
 
     def one(context: jax.Array) -> jax.Array:
         return task.promp.rollout(starts.in_context(task, at, context, components).weights)

@@ -76,7 +76,7 @@ def rank(
         best = choice.among(_ranked(own, preferred), joints[i])
         ranked = tuple(best.values())
         unknown, missed = _unknown(task, common, context, ranked[0]), choice.missed(ranked, preferred, distinct)
-        left_out = dropped.in_words(distinct, shown[i], joints[i], np.array([row.holds for row in own]))
+        left_out = dropped.in_words(distinct, shown[i % len(shown)], joints[i], np.array([row.holds for row in own]))
         warning = "; ".join(filter(None, (unknown, missed, left_out, warnings[i], blocked))) or None
         plan = Plan(tuple(map(float, context)), float(outside[i]), warning, ranked, _among(best, sampled))
         plans.append(of_situation(plan, task, constraints))
