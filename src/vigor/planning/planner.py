@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.basics.settings import with_values
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
 from vigor.learning import density_ratio, network_training, policy_update, prediction, shares
@@ -33,6 +34,8 @@ Array = jax.Array
 
 BLOCK = 256
 """Most contexts that are planned for at once, to bound memory."""
+UPDATES = 50
+"""Updates with which a plan that may have to go elsewhere than was shown gets there; fewer take larger steps."""
 
 
 def replay(
@@ -79,6 +82,13 @@ def replay(
             log_weights = jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH)
             mixtures = mixtures._replace(log_weights=log_weights)
     return mixtures, rewards[-1]
+
+
+def farther(settings: VigorSettings, iterations: int) -> VigorSettings:
+    """Settings for plans that may have to go elsewhere than was shown: with few updates, more room and larger steps."""
+    update, times = settings.update, max(1.0, UPDATES / iterations)
+    room = max(update.room, min(1.0, times * update.room))
+    return with_values(settings, room=room, kl_bound=times * update.kl_bound)
 
 
 @cache
@@ -147,7 +157,9 @@ class Planner:
         blocks = -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        fixed = (np.uint32(seed), task, self.settings, self.starts, self.common, self.ensembles)
+        iterations = jax.tree.leaves(self.ensembles)[0].shape[0]
+        settings = farther(self.settings, iterations) if limits.elsewhere else self.settings
+        fixed = (np.uint32(seed), task, settings, self.starts, self.common, self.ensembles)
         program = compiled(jax.default_backend())
         parts = [program(*fixed, contexts[own].astype(np.float32), bound) for own in rows]
         mixtures, rewards = parts[0]
