@@ -122,6 +122,26 @@ def test_a_plan_has_solutions_and_says_how_far_out_its_context_is(planner, conte
     assert "gate x = 5" in out.warning
 
 
+@pytest.mark.parametrize(
+    ("iterations", "room", "expected"), [(100, 0.05, (0.05, 0.2)), (10, 0.05, (0.25, 1.0)), (10, 0.5, (1.0, 1.0))]
+)
+def test_few_updates_have_more_room_and_larger_steps(iterations, room, expected):
+    settings = planning.farther(with_values(SMALL_SETTINGS, room=room, kl_bound=0.2), iterations)
+    assert (settings.update.room, settings.update.kl_bound) == pytest.approx(expected)
+
+
+def test_few_updates_get_around_a_keep_out(planner, context, monkeypatch):
+    """A disc on the path of the most likely component: plans of few updates leave it with larger steps only."""
+    shape = constraints.of_task(planner.task, (Sphere((0.8, 0.4), 0.2),))
+    inside = []
+    for updates in (1, 50):
+        monkeypatch.setattr(planning, "UPDATES", updates)
+        means = planner.mixtures(context[None], shape)[0].means[0]
+        bounds = constraints.bounds(planner.task, shape)
+        inside.append(float(jnp.sum(jax.vmap(partial(constraints.cost, planner.task, bounds))(means))))
+    assert inside[1] < 0.5 * inside[0]
+
+
 def test_a_keep_out_that_cannot_be_avoided_is_named(planner, context):
     (plan,) = planner.plan(context, constraints.of_task(planner.task, (Sphere((0.0, 0.0), 0.3),)))
     assert "it violates keep-out 1" in plan.failure

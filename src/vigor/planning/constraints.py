@@ -73,7 +73,12 @@ class Constraints:
             raise UserError("a start must be finite numbers, one for each joint")
 
     def __bool__(self) -> bool:
-        return self.robot is not None or bool(self.keep_out or self.via or self.pointing)
+        return self.robot is not None or self.elsewhere
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether movements may have to go elsewhere than was shown."""
+        return bool(self.keep_out or self.via or self.pointing)
 
     @property
     def moving(self) -> float:

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.errors import UserError
+from vigor.basics.settings import with_values
 from vigor.demonstrations.dataset import check_size, numbers
 from vigor.evaluation.policies import Policies
 from vigor.learning import density_ratio, network_training, policy_update, prediction, shares
@@ -33,6 +34,8 @@ Array = jax.Array
 
 BLOCK = 256
 """Most contexts that are planned for at once, to bound memory."""
+UPDATES = 50
+"""Updates with which a plan that may have to go elsewhere than was shown gets there; fewer take larger steps."""
 
 
 def replay(
@@ -115,6 +118,13 @@ def weigh(
     return mixtures._replace(log_weights=jax.nn.log_softmax(mixtures.log_weights - cost / constraints.STRENGTH))
 
 
+def farther(settings: VigorSettings, updates: int) -> VigorSettings:
+    """Settings for plans that may have to go elsewhere than was shown: with few updates, more room and larger steps."""
+    update, times = settings.update, max(1.0, UPDATES / updates)
+    room = max(update.room, min(1.0, times * update.room))
+    return with_values(settings, room=room, kl_bound=times * update.kl_bound)
+
+
 @cache
 def compiled(step: Callable[..., Any], backend: str) -> Callable[..., Any]:
     """`lead` or `weigh` from a seed, compiled: with less care on a CPU, where that takes a quarter less time and
@@ -155,8 +165,13 @@ class Planner:
         """Ensembles that there are, one of each iteration."""
         return jax.tree.leaves(self.ensembles)[0].shape[0]
 
+    @property
+    def updates(self) -> int:
+        """Ensembles that are used, an update with each."""
+        return (self.stored - 1) // self.every + 1
+
     def __repr__(self) -> str:
-        return f"Planner({self.task.name}, {(self.stored - 1) // self.every + 1} ensembles)"
+        return f"Planner({self.task.name}, {self.updates} ensembles)"
 
     def plan(
         self,
@@ -191,7 +206,8 @@ class Planner:
         blocks = -(-len(contexts) // BLOCK)
         # Blocks of the same size: one program for all of them.
         rows = np.resize(np.arange(len(contexts)), (blocks, -(-len(contexts) // blocks)))
-        fixed = (np.uint32(seed), task, self.settings, self.starts, self.common)
+        settings = farther(self.settings, self.updates) if limits.elsewhere else self.settings
+        fixed = (np.uint32(seed), task, settings, self.starts, self.common)
         led, weighed = (compiled(step, jax.default_backend()) for step in (lead, weigh))
         parts = []
         for own in rows:
