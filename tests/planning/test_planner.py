@@ -131,8 +131,11 @@ def test_few_updates_have_more_room_and_larger_steps(iterations, room, expected)
 
 
 def test_few_updates_get_around_a_keep_out(planner, context, monkeypatch):
-    """A disc on the path of the most likely component: plans of few updates leave it with larger steps only."""
-    shape = constraints.of_task(planner.task, (Sphere((0.8, 0.4), 0.2),))
+    """A disc on the path of the likeliest component: plans of few updates leave it with larger steps only."""
+    free, _ = planner.mixtures(context[None], Constraints())
+    path = planner.task.promp.rollout(free.means[0, jnp.argmax(free.log_weights[0])])
+    middle = np.asarray(planner.task.kinematics(path))[len(path) // 2, -1]
+    shape = constraints.of_task(planner.task, (Sphere(tuple(middle), 0.2),))
     inside = []
     for updates in (1, 50):
         monkeypatch.setattr(planning, "UPDATES", updates)
