@@ -17,7 +17,6 @@ SETTINGS = {
 }
 
 PLANAR = replace(load_task("planar-reacher"), settings=SETTINGS)
-PANDA = replace(load_task("panda-reacher"), settings=SETTINGS)
 
 _PUSHER = load_task("box-pusher")
 PUSHER = replace(

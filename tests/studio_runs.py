@@ -13,7 +13,7 @@ from vigor.studio.trainer import Trainer
 from vigor.tasks import load_task
 
 FAST = Path(__file__).parent / "fast_tasks.py"
-"""File with tasks that are learned fast and poorly: PLANAR, PANDA, PUSHER."""
+"""File with tasks that are learned fast and poorly: PLANAR, PUSHER."""
 
 
 PUSHER_CONTEXT = np.array([0.07, 0.0, 0.0])

@@ -167,24 +167,17 @@ def check_nothing_is_clipped(hand: Hand, robot: Stage) -> None:
 
 
 def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):
-    robot = load_stage(fast_tasks.PANDA)
+    robot = load_stage(panda_reacher.TASK)
     prepare(tmp_path, robot.task, np.array(panda_reacher.CENTRES))
-    with studio(f"{FAST}:PANDA", tmp_path) as (url, process), opened(browser, url) as page:
+    with studio("panda-reacher", tmp_path) as (url, process), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.layout.marks(hand.context())]
         record(hand, robot, marks, 2.0)
         check_saved(tmp_path, robot.task)
-        learn(hand, 20)
-        hand.says("finished, iteration 20 of 20", 300)
-        hand.tab("Plan")
-        hand.says("planned in", 180)
         away = np.array([0.0, 0.1, 0.05])
         hand.drag([marks[1], marks[1] + away], 0.5)
         check_context(hand, [*marks[0], *(marks[1] + away)], 0.06)
-        hand.says("planned in", 180)
-        check_exported(hand, tmp_path)
         # What was finished is kept, whatever happens.
-        hand.tab("Show")
         tip = robot.picture().points[robot.grips[-1]]
         hand.drag([tip, tip + np.array([0.0, 0.1, 0.1])], 0.5)
         hand.says("let go")
