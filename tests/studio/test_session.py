@@ -96,6 +96,25 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     np.testing.assert_array_equal(shared.context, CONTEXT)
 
 
+def test_plans_are_rough_while_a_target_is_dragged_and_whole_once_it_is_let_go(session, monkeypatch):
+    asked = []
+    monkeypatch.setattr(session.learning, "watch", lambda: None)
+    monkeypatch.setattr(session.learning, "progress", SimpleNamespace(can_plan=True, folder="run", iteration=1))
+    monkeypatch.setattr(session.planning._thread, "ask", asked.append)
+    (place, _), held = targets(), Held("mark", 0)
+    session.watch()
+    session.drag(0, "start", (EYE, place, place), held)
+    assert [question.rough for question in asked] == [False]  # To grab changes nothing.
+    for x in (0.1, 0.2):
+        session.drag(0, "update", (EYE, place, place + np.array([x, 0.0, 0.0])), held)
+        session.watch()
+    session.drag(0, "end", (EYE, place, place), held)
+    assert [question.rough for question in asked] == [False, True, True, False]
+    np.testing.assert_array_equal(asked[2].context, asked[3].context)
+    session.watch()
+    assert len(asked) == 4
+
+
 def test_what_fails_is_not_saved(session, tmp_path):
     recording, planning = session.recording, session.planning
     session.tick(0.0)
