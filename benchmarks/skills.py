@@ -1,8 +1,9 @@
-"""Cost of a skill's 8 bits and of thinning: success of plans for new contexts by a run, and by its skills.
+"""Cost of what a skill leaves out and rounds: success in new contexts of a run's plans, and of its skills'.
 
 python benchmarks/skills.py RUN [--every 0 1 2] [--first 0] [--contexts 60] [--seed 330] [--out FILE.json]: a row for
-each, with the size of the skill, which --out adds to a file; 0 is the run itself. The contexts are drawn anew from the
-task, and the same for all; --first and --contexts choose among them, so that a long measurement can be made in pieces.
+each, with the size of the skill, which --out adds to a file; 0 is the run itself, 1 the skill as it is packed. Robots'
+limits do not count. The contexts are drawn anew from the task, and the same for all; --first and --contexts choose
+among them, so that a long measurement can be made in pieces.
 """
 
 import argparse
@@ -15,18 +16,18 @@ import numpy as np
 
 from vigor import api
 from vigor.basics.device import use_device
-from vigor.planning.plans import Plans
+from vigor.evaluation import evaluation
+from vigor.evaluation.policies import Policies
+from vigor.planning.constraints import Constraints
+from vigor.planning.planner import Planner
 
 
-def figures(plans: Plans) -> dict[str, float]:
-    """Mean success of the best solution, of the one with the highest predicted success, and of the mixture."""
-    rows = []
-    for plan in plans:
-        success = np.array([solution.success for solution in plan.solutions], float)
-        weights = np.array([solution.weight for solution in plan.solutions])
-        chosen = int(np.argmax([solution.predicted for solution in plan.solutions]))
-        rows.append((success.max(), success[chosen], float(weights @ success / weights.sum())))
-    return dict(zip(("best", "chosen", "mixture"), np.mean(rows, axis=0).round(4).tolist(), strict=True))
+def figures(planner: Planner, contexts: np.ndarray) -> dict[str, float]:
+    """Mean success of the best component, of the one with the highest predicted success, and of the mixture."""
+    mixtures, _ = planner.mixtures(contexts, Constraints())
+    found = evaluation.evaluate(planner.task, Policies(contexts, 0, mixtures), common=planner.common)
+    means = found.summary(slice(None))
+    return {name: round(means[f"success_{name}"], 4) for name in ("best", "chosen", "mixture")}
 
 
 def main() -> None:
@@ -46,7 +47,8 @@ def main() -> None:
         for every in asked.every:
             path = Path(folder) / f"{every}.vigor"
             begun = time.process_time()
-            found = figures((run.pack(path, every=every) if every else run).plan(contexts))
+            planned = run.pack(path, every=every) if every else run
+            found = figures(planned.planner(), contexts)
             size = round(path.stat().st_size / 1e6, 2) if every else None
             told = {
                 "task": run.task.name,

@@ -93,8 +93,8 @@ class Run(CanPlan):
     def pack(self, path: str | Path, licence: str = "", every: int | None = None) -> Skill:
         """Write what planning needs to one new file, without the demonstrations; returns the skill.
 
-        licence: that of the demonstrations, in words; every: keep every n-th of the run's ensembles, by default every
-        second, or as many as 8 MB hold.
+        licence: that of the demonstrations, in words; every: keep every n-th of the run's ensembles, by default all
+        if 8 MB hold a network of each.
         """
         return skill_files.pack(self.folder, Path(path), self.task, licence, every)
 

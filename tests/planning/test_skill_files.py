@@ -65,6 +65,23 @@ def test_a_skill_plans_exactly_as_its_run_in_8_bits(trained, skill):
     assert ours.outside == theirs.outside
 
 
+def test_networks_take_turns_where_not_all_of_them_fit(trained, skill, tmp_path, monkeypatch):
+    made = planner.load(trained)
+    leaves = jax.tree.leaves(made.ensembles)
+    count, networks = leaves[0].shape[:2]
+    of_one = sum(leaf.size for leaf in leaves) / networks
+    monkeypatch.setattr(skill_files, "SEVERAL", 1.5 * of_one)
+    small = vigor.load(trained).pack(tmp_path / "small.vigor")
+    meant = np.asarray(made.ensembles["output"]["bias"])[np.arange(count), np.arange(count) % networks]
+    np.testing.assert_array_equal(small.ensembles["output"]["bias"], meant[:, None])
+    assert small.plan(made.trained[0])[0].solutions
+    monkeypatch.setattr(skill_files, "BYTES", of_one / 2)
+    monkeypatch.setattr(skill_files, "SEVERAL", of_one / 2)
+    smaller = vigor.load(trained).pack(tmp_path / "smaller.vigor")
+    assert jax.tree.leaves(smaller.ensembles)[0].shape[:2] == (count // 2, 1)
+    assert (skill.card.provenance.networks, smaller.card.provenance.networks) == (networks, 1)
+
+
 def test_what_is_thinned_are_the_networks_alone(trained, skill, tmp_path):
     run = vigor.load(trained)
     thinned = run.pack(tmp_path / "thin.vigor", every=5)

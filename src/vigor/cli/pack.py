@@ -20,8 +20,8 @@ class Pack:
     licence: Annotated[str, arg(metavar="TEXT", help_behavior_hint="")] = ""
     """Licence of the demonstrations, for instance CC-BY-4.0; whoever opens the skill is told."""
     every: MaybeInt = None
-    """Keep every n-th of the run's ensembles, which makes the file smaller and plans faster. Default: as many as 8 MB
-    hold."""
+    """Keep every n-th of the run's ensembles: the file is smaller and plans are faster, but succeed less. Default: all,
+    if 8 MB hold a network of each."""
     task: TaskOfRun = None
     """Task of the run, path/to/file.py:NAME, if its own file cannot be found or was never run here."""
 

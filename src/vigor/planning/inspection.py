@@ -15,7 +15,7 @@ def in_words(skill: Skill) -> list[str]:
     card, origin = skill.card, skill.card.provenance
     ranges = zip(card.context_names, skill.contexts.min(axis=0), skill.contexts.max(axis=0), strict=True)
     count = len(jax.tree.leaves(skill.ensembles)[0])
-    kept = "all" if origin.every == 1 else f"{count} of"
+    kept = f"all {count}" if origin.every == 1 else f"{count} of {origin.iterations}"
     counted = [str(row["quantity"]) for row in card.common]
     more = [f"and {len(counted) - MOST} more"] if len(counted) > MOST else []
     parts = {
@@ -25,7 +25,7 @@ def in_words(skill: Skill) -> list[str]:
         **{_LABELS[part]: _figures(row) for part, row in card.figures.items() if row},
         "what counts": counted[:MOST] + more or ["nothing in particular"],
         "robot": [_robot(card.robot)],
-        "networks": [f"of {kept} {origin.iterations} iterations, {_parameters(skill.ensembles):,} numbers"],
+        "networks": [f"{origin.networks} of each of {kept} iterations, {_parameters(skill.ensembles):,} numbers"],
         "trained": [f"{origin.trained or 'at an unknown date'}, seed {origin.seed}"],
         "packed": [f"{origin.packed}, by vigor {origin.version}"],
     }

@@ -247,6 +247,16 @@ def load(folder: str | Path, every: int = 1, task: Task | str | None = None, sto
     return Planner(loaded, setup.settings, trained, at, common, jax.device_put(stored), folder, every)
 
 
+def by_turns(ensembles: Any, networks: int) -> Any:
+    """So many networks of every ensemble of [iteration, network, ...]: the first ones of the first, then by turns."""
+    count, of = jax.tree.leaves(ensembles)[0].shape[:2]
+    if networks == of:
+        return ensembles
+    iterations = np.arange(count)[:, None]
+    chosen = (iterations + np.arange(networks)) % of
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[iterations, chosen], ensembles)
+
+
 def of_run(folder: Path, task: Task | str | None = None) -> Plans:
     """Plans of what a run learned for its own contexts; training contexts first."""
     setup, loaded, known = run.load_policies(folder, task)

@@ -29,11 +29,12 @@ from vigor.runs import run as runs
 from vigor.runs.setup import check_complete
 from vigor.tasks import Task
 
-FORMAT, VERSION = "vigor-skill", "1"
+FORMAT, VERSION = "vigor-skill", "2"
 LARGEST = 2**28
 """Most bytes of a skill."""
-BYTES = 7.9e6
-"""Most bytes of a skill's networks by default; `benchmarks/skills.py` measures what that costs."""
+BYTES, SEVERAL = 7.9e6, 1.9e6
+"""Most bytes of a skill's networks by default, and if it has more than one of an iteration; `benchmarks/skills.py`
+measures what that costs."""
 
 
 # From a run
@@ -45,19 +46,14 @@ def pack(
     """Write the skill of a finished run to a new file.
 
     task: see `run.task_of`; licence: that of the demonstrations, in words; every: keep every n-th ensemble, by default
-    as many as `BYTES` hold. Networks are rounded to 8 bits.
+    all if 8 MB hold a network of each. Of each ensemble as many networks are kept as 2 MB hold, or one; in 8 bits.
     """
     if path.suffix != SUFFIX:
         raise UserError(f"a skill is a {SUFFIX} file, not {path}")
     if not is_plain(licence) or len(licence) > 200:
         raise UserError("a licence is one line of at most 200 characters")
     made = planner.load(folder, task=task)
-    if every is None:
-        leaves = jax.tree.leaves(made.ensembles)
-        every = min(len(leaves[0]), math.ceil(sum(leaf.size for leaf in leaves) / BYTES))
-    made = replace(made, every=every)  # Which refuses a number that cannot be.
-    kept = jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], made.ensembles)
-    made = replace(made, ensembles=kept, every=1)
+    made, every = _small(made, every)
     card = _card(folder, made, licence, every)
     arrays = _arrays(made)
     described, sizes = contents_of(card)
@@ -69,6 +65,24 @@ def pack(
     except FileExistsError:
         raise UserError(f"{path} exists already; choose another file") from None
     return load(path, made.task)
+
+
+def _small(made: Planner, every: int | None) -> tuple[Planner, int]:
+    """A planner with as many networks as the file may hold, and which iterations they are of: every n-th.
+
+    Every ensemble moves the mixtures by a bounded step, so that all iterations count more than all networks of one.
+    """
+    leaves = jax.tree.leaves(made.ensembles)
+    count, networks = leaves[0].shape[:2]
+    one = sum(leaf.size for leaf in leaves) / count / networks
+    if every is None:
+        every = min(count, math.ceil(count * one / BYTES))
+    made = replace(made, every=every)  # Which refuses a number that cannot be.
+    ensembles = jax.tree.map(lambda leaf: np.asarray(leaf)[::-every][::-1], made.ensembles)
+    most = max(1, int(SEVERAL / one / made.updates))
+    # Samples are dealt out to the networks evenly.
+    kept = max(n for n in range(1, networks + 1) if n <= most and made.settings.update.samples % n == 0)
+    return replace(made, ensembles=planner.by_turns(ensembles, kept), every=1), every
 
 
 def _card(folder: Path, made: Planner, licence: str, every: int) -> Card:
@@ -103,6 +117,7 @@ def _card(folder: Path, made: Planner, licence: str, every: int) -> Card:
             fingerprint=setup.fingerprint,
             iterations=result["iterations"],
             every=every,
+            networks=jax.tree.leaves(made.ensembles)[0].shape[1],
             trained=setup.date,
             packed=datetime.now().astimezone().isoformat(timespec="seconds"),
             version=__version__,
@@ -180,7 +195,7 @@ def contents_of(card: Card) -> tuple[Contents, dict[str, int]]:
         "starts.demonstration": card.provenance.demonstrations,
         "invariants.feature": card.features,
         "invariants.statistic": 2 * card.features,
-        "network": card.settings.density_ratio.training.networks,
+        "network": card.provenance.networks,
     }
     return described, sizes
 

@@ -48,6 +48,8 @@ class Provenance:
     """Iterations of the run."""
     every: int
     """Of these every n-th is kept, the last one among them."""
+    networks: int
+    """Networks that are kept of each, by turns."""
     trained: str
     """Date of the run."""
     packed: str
