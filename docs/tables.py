@@ -454,7 +454,7 @@ def data() -> str:
 def skills() -> str:
     """Skills of a run by how many ensembles they keep; what was measured in pieces counts by its contexts."""
     rows = result("skills")
-    kept = {0: "the run itself", 1: "of all, as packed", 2: "of every 2nd"}
+    kept = {0: "the run itself", 1: "of all iterations, as packed", 2: "of every 2nd iteration"}
     lines = []
     for run in sorted({(row["task"], row["run"], row["every"]) for row in rows}):
         own = [row for row in rows if (row["task"], row["run"], row["every"]) == run]
@@ -464,10 +464,10 @@ def skills() -> str:
         def over_all(name: str, own: list[dict[str, Any]] = own, count: int = count) -> float:
             return sum(row["contexts"] * row[name] for row in own) / count
 
-        line = {"task": task, "seed": str(seed), "networks": kept.get(every, f"of every {every}th")}
+        line = {"task": task, "seed": str(seed), "networks": kept.get(every, f"of every {every}th iteration")}
         line |= {"MB": f"{own[0]['MB']:.2f}" if every else "", "contexts": str(count)}
         line |= {f"success: {name}": f"{over_all(name):.4f}" for name in ("best", "chosen", "mixture")}
-        lines.append(line | {"s a context, one core": f"{sum(row['cpu_s'] for row in own) / count:.1f}"})
+        lines.append(line | {"s of a core a context": f"{sum(row['cpu_s'] for row in own) / count:.1f}"})
     return table(sorted(lines, key=lambda line: line["task"], reverse=True))
 
 
