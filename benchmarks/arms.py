@@ -27,7 +27,7 @@ from vigor.demonstrations import splits
 from vigor.demonstrations.preprocessing import settled
 from vigor.learning import algorithm
 from vigor.learning.problem import batch, problem
-from vigor.planning.planner import replay
+from vigor.planning.replay import replay
 from vigor.runs.presets import preset
 from vigor.tasks.scenes import building, files
 
