@@ -64,7 +64,7 @@ def _strict_list(kind: Any, converter: cattrs.Converter) -> Any:
     return structure
 
 
-def _of(origin: type) -> Any:
+def _of(origin: Any) -> Any:
     """Whether a type is of another, as list[int] is of list."""
     return lambda kind: get_origin(kind) is origin
 
