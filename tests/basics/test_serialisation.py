@@ -1,7 +1,7 @@
 """Dataclasses as JSON and back: what is written comes back, and nothing is guessed of what does not fit."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pytest
@@ -29,6 +29,7 @@ class Cart:
     wheel: Wheel = Wheel()
     load: float | None = None
     limits: tuple[tuple[float, float], ...] = ()
+    loads: list[float] = field(default_factory=list)
 
 
 CART = Cart(2, True, Wheel(0.5, ("hub", "rim"), "right"), 3.5, ((0.0, 1.0), (-1.0, 2.0)))
@@ -76,6 +77,9 @@ def test_a_whole_number_serves_as_a_number():
         ({"limits": 3}, "limits must be a list"),
         ({"limits": [[0, 1], [0]]}, "limits[1] must be a list of 2"),
         ({"limits": [[0, "1"]]}, "limits[0][1] must be a number"),
+        ({"loads": {}}, "loads must be a list"),
+        ({"loads": ""}, "loads must be a list"),
+        ({"loads": ["1"]}, "loads[0] must be a number"),
         ({"colour": "red"}, "it has unknown fields: colour"),
     ],
 )

@@ -4,6 +4,7 @@ import unicodedata
 from typing import Any, Literal, TypeVar, get_args, get_origin, is_typeddict
 
 import cattrs
+from cattrs.cols import list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.gen.typeddicts import make_dict_structure_fn as make_typed_dict_structure_fn
 
@@ -51,15 +52,31 @@ def _strict_tuple(kind: Any, converter: cattrs.Converter) -> Any:
     return structure
 
 
+def _strict_list(kind: Any, converter: cattrs.Converter) -> Any:
+    """Reader of a list: from a list, not from the letters of a word or the names of an object."""
+    usual = list_structure_factory(kind, converter)
+
+    def structure(value: Any, _: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise ValueError(kind)
+        return usual(value, kind)
+
+    return structure
+
+
+def _of(origin: Any) -> Any:
+    """Whether a type is of another, as list[int] is of list."""
+    return lambda kind: get_origin(kind) is origin
+
+
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
     for kind, allowed in {bool: (bool,), int: (int,), float: (int, float)}.items():
         converter.register_structure_hook(kind, _strict(allowed))
     converter.register_structure_hook(str, _text)
-    plain: Any = tuple
-    is_tuple: Any = lambda kind: get_origin(kind) is plain  # noqa: E731
-    factory: Any = _strict_tuple
-    converter.register_structure_hook_factory(is_tuple, factory)
+    strict: dict[Any, Any] = {tuple: _strict_tuple, list: _strict_list}
+    for origin, factory in strict.items():
+        converter.register_structure_hook_factory(_of(origin), factory)
     # Results may have more than is described.
     converter.register_structure_hook_factory(
         is_typeddict, lambda kind: make_typed_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=False)
@@ -106,6 +123,8 @@ def _reason(error: BaseException, kind: Any) -> str:
         return f" has unknown fields: {', '.join(sorted(error.extra_fields))[:100]}"
     if get_origin(kind) is Literal:
         return f" must be one of {', '.join(map(str, get_args(kind)))}"
+    if get_origin(kind) is list:
+        return " must be a list"
     if get_origin(kind) is tuple:
         return " must be a list" if get_args(kind)[-1] is ... else f" must be a list of {len(get_args(kind))}"
     meant = next(iter(get_args(kind)), kind)  # Of `float | None` the former.
