@@ -228,7 +228,7 @@ def opened(name: str) -> dict[str, Any]:
         **figures,
         "a sentence": sentence,
         "wrote": sorted(map(str, left)),
-        "said": said.strip()[-300:],
+        "said": said.strip().replace(f"{folder}/", "")[-300:],
     }
 
 
