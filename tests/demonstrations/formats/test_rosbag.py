@@ -1,12 +1,14 @@
 """Bags of ROS 2 in both storages: joints in any order, several topics, clocks that jump, poses, pauses."""
 
 import os
+import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.rosbag2 import Reader
 
 from helpers import movement
 from recorded import POINTED, bag, goals
@@ -294,3 +296,14 @@ def test_what_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(files, "MOST", 100)
     with pytest.raises(UserError, match="at most 100 can be read"):
         format.read(tmp_path / "other", Reading())
+
+
+def test_a_message_that_is_too_long_is_not_read_first(tmp_path: Path, monkeypatch):
+    states = session()
+    bag(tmp_path / "bag", [("/arm", ("x", "y"), times_of(states), states)], storage="sqlite3")
+    (file,) = (tmp_path / "bag").glob("*.db3")
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("update messages set data = zeroblob(2000000) where id = 1")
+    monkeypatch.setattr(Reader, "messages", lambda *chosen: pytest.fail("messages are read"))
+    with pytest.raises(UserError, match="at most 1 MiB can be read"):
+        format.read(tmp_path / "bag", Reading())

@@ -3,7 +3,9 @@
 Messages are read as the types that they are in ROS itself: definitions that a bag brings along are not looked at.
 """
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -228,6 +230,7 @@ def _opened(bag: Path, reading: Reading) -> Iterator[tuple[str, str, float, Any]
     try:
         with Reader(bag) as opened:
             _check_chunks(bag, opened)
+            _check_rows(bag, opened)
             chosen = [item for item in opened.connections if item.msgtype in (JOINTS, POSE, TRANSFORMS)]
             topics = {item.topic for item in chosen if item.msgtype == JOINTS}
             for name in reading.topics:
@@ -260,6 +263,17 @@ def _check(bag: Path) -> None:
         name, _, value = line.strip().partition(":")
         if name == "compression_mode" and value.strip(" \"'").lower() not in ("", "none"):
             raise UserError(f"{bag} is compressed; unpack it first, with ros2 bag convert")
+
+
+def _check_rows(bag: Path, opened: Any) -> None:
+    """Refuse an sqlite3 file with a message that is too long, without reading it: SQLite has its length beside it."""
+    longest = "SELECT MAX(LENGTH(data)) FROM messages JOIN topics ON topics.id = topic_id WHERE type IN (?, ?, ?)"
+    for storage in getattr(opened.storage, "storages", [opened.storage]):
+        path = Path(storage.path)
+        if path.suffix == ".db3":
+            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+                (found,) = database.execute(longest, (JOINTS, POSE, TRANSFORMS)).fetchone()
+            files.check_size(bag, found or 0, MESSAGE)
 
 
 def _check_chunks(bag: Path, opened: Any) -> None:
