@@ -74,7 +74,7 @@ def full_disk(pristine: Path, at: int) -> tuple[str, str] | None:
 
 
 def _train(folder: Path) -> list[str]:
-    return [*train(folder), "--iterations", str(ITERATIONS)]
+    return [*train(folder), "--iterations", str(ITERATIONS), "--stall", "0"]
 
 
 def same(one: Path, other: Path) -> bool:

@@ -63,6 +63,7 @@ def test_a_split_takes_given_test_contexts():
         ((0, 1, 1, 0), "1 demonstration"),
         ((-1, 1, 1, 1), "a seed from 0"),
         ((0, 1, -1, 1), "must not be negative"),
+        ((0, 1, 10**18, 1), "nor above 1,000,000"),
         ((0, 1, np.zeros((2, 3)), 1), "3 numbers each where point has 2: x, y"),
         ((0, 1, np.zeros(2), 1), "test contexts must have 2 axes"),
         ((0, 1, np.full((1, 2), np.nan), 1), "test contexts must be finite"),

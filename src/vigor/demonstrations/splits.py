@@ -11,6 +11,8 @@ from vigor.tasks.task import Task
 
 MOST = 30
 """Most contexts that are learned from unless more are asked for: each takes its time."""
+MANY = 10**6
+"""Most test contexts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +92,8 @@ def draw(
             )
         check_size(test, "the test contexts")
     else:
-        if test_contexts < 0:
-            raise UserError("the number of test contexts must not be negative")
+        if not 0 <= test_contexts <= MANY:
+            raise UserError(f"the number of test contexts must not be negative, nor above {MANY:,}")
         others = np.setdiff1d(np.arange(len(demonstrations.contexts)), train)
         others = _in_turn(task, demonstrations.contexts, rng.permutation(others))
         test = demonstrations.contexts[others[:test_contexts]]
