@@ -65,8 +65,7 @@ def line_to_line(
 def between_lines(way: Sequence[Array], other: Sequence[Array], between: Sequence[Array]) -> Float[Array, "*batch"]:
     """Distance between lines of finite length by how far each goes, and from the start of one to that of the other.
 
-    It is where both lines' common normal meets them, if it does, or else at one of four ends: the least of all five,
-    which is looked for in inner products alone. Every coordinate is an array of its own: fast for many lines.
+    Every coordinate is an array of its own: fast for many lines.
     """
     share, other_share = _closest(*([jax.lax.stop_gradient(part) for part in parts] for parts in (way, other, between)))
     gap = [apart + other_share * there - share * here for here, there, apart in zip(way, other, between, strict=True)]
@@ -74,29 +73,16 @@ def between_lines(way: Sequence[Array], other: Sequence[Array], between: Sequenc
 
 
 def _closest(way: Sequence[Array], other: Sequence[Array], between: Sequence[Array]) -> tuple[Array, Array]:
-    """Shares of two lines at which they are closest."""
+    """Shares of two lines at which they are closest.
+
+    Where the common normal of both meets the first, kept within it; from there the closest of the other, and from there
+    the closest of the first. Of lines that are as good as parallel any place on the first is as good to begin at.
+    """
     squared, other_squared, mixed = _dot(way, way), _dot(other, other), _dot(way, other)
-    forward, other_forward, apart = _dot(way, between), _dot(other, between), _dot(between, between)
+    forward, other_forward = _dot(way, between), _dot(other, between)
     share = _clipped(forward * other_squared - mixed * other_forward, squared * other_squared - mixed**2)
-    zero, one = jnp.zeros_like(share), jnp.ones_like(share)
-    candidates = [
-        (share, _clipped(share * mixed - other_forward, other_squared)),
-        (zero, _clipped(-other_forward, other_squared)),
-        (one, _clipped(mixed - other_forward, other_squared)),
-        (_clipped(forward, squared), zero),
-        (_clipped(forward + mixed, squared), one),
-    ]
-
-    def gap(own: Array, others: Array) -> Array:
-        """Square of the gap between two shares."""
-        along = own**2 * squared + others**2 * other_squared - 2 * own * others * mixed
-        return apart + along + 2 * (others * other_forward - own * forward)
-
-    def nearer(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, Array]:
-        first = gap(*one) <= gap(*two)
-        return jnp.where(first, one[0], two[0]), jnp.where(first, one[1], two[1])
-
-    return reduce(nearer, candidates)
+    other_share = _clipped(share * mixed - other_forward, other_squared)
+    return _clipped(other_share * mixed + forward, squared), other_share
 
 
 def _dot(a: Sequence[Array], b: Sequence[Array]) -> Array:

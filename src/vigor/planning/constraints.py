@@ -33,6 +33,8 @@ CLEAR = 0.2
 """The same around a keep-out, as a part of its size: what comes less near is less often left inside."""
 APART, TOUCH = 0.005, 0.1
 """Metres that the cost keeps links of a robot apart, and that a link is inside another for a whole unit."""
+SPARSE = 4
+"""Steps of a movement for one, counted from the end, at which the cost looks at a robot against itself: it takes long."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
 SAME = 1e-5
@@ -196,7 +198,8 @@ def cost(task: Task, limits: Bounds, weights: Array) -> Array:
         speed = jnp.abs(jnp.diff(moved, axis=0)) * (steps - 1) / limits.speed
         violations += jnp.sum(jax.nn.relu(low - moved + SPARE) + jax.nn.relu(moved - high + SPARE))
         violations += jnp.sum(jax.nn.relu(speed - 1 + SPARE))
-        violations += jnp.sum(jax.nn.relu(APART - itself(task, joints))) / TOUCH
+        apart = itself(task, joints[::-SPARSE])
+        violations += SPARSE * jnp.sum(jax.nn.relu(APART - apart)) / TOUCH
     if limits.radii.shape[0]:
         starts, ends, radii = body(task, joints)
         along = jnp.linspace(0.0, 1.0, _ALONG)[:, None, None, None]
