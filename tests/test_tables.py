@@ -1,13 +1,13 @@
 """Tables of README and docs are those of stored results, and measured figures stand nowhere else."""
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from docs.tables import rows
 from helpers import SHARED
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -19,13 +19,10 @@ MEASURED = re.compile(
 """Figures as measurements have them: thousandths, times, percentages."""
 
 
-@pytest.fixture(scope="module")
-def stored():
-    return runpy.run_path(str(DOCS / "stored.py"))
-
-
 def test_tables_are_true():
-    done = subprocess.run([sys.executable, DOCS / "tables.py", "--check"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.tables", "--check"], cwd=DOCS.parent, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -46,13 +43,13 @@ def test_a_figure_in_prose_would_be_found():
         assert not MEASURED.search(words)
 
 
-def test_every_cell_has_one_row_and_seeds_are_said(stored):
-    rows = stored["stored"]()
-    assert len({(*stored["_kind"](row), row["setup"]["seed"]) for row in rows}) == len(rows)
-    groups = stored["groups"](rows)
-    assert sum(len(group.rows) for group in groups) == len(rows)
+def test_every_cell_has_one_row_and_seeds_are_said():
+    kept = rows.stored()
+    assert len({(*rows._kind(row), row["setup"]["seed"]) for row in kept}) == len(kept)
+    groups = rows.groups(kept)
+    assert sum(len(group.rows) for group in groups) == len(kept)
     usual = next(group for group in groups if (group.task, group.name, group.varied) == PAPERS)
-    assert stored["seeds"](usual).startswith("0 to 9, 400 to ")
+    assert rows.seeds(usual).startswith("0 to 9, 400 to ")
 
 
 def test_every_figure_and_table_of_the_paper_is_on_its_page():

@@ -34,7 +34,7 @@ CLEAR = 0.2
 APART, TOUCH = 0.005, 0.1
 """Metres that the cost keeps links of a robot apart, and that a link is inside another for a whole unit."""
 SPARSE = 4
-"""Steps of a movement for one, counted from the end, at which the cost looks at a robot against itself: it takes long."""
+"""Steps of a movement for one at which the cost looks at a robot against itself, which takes long."""
 WAY = 3.0
 """Steps that it costs as much as to pass a keep-out's size."""
 SAME = 1e-5

@@ -1,4 +1,4 @@
-"""Rows of benchmarks that docs/results keeps, by configuration: python docs/stored.py FOLDER adds those of a benchmark.
+"""Rows of benchmarks that docs/results keeps: python -m docs.tables.rows FOLDER adds those of a benchmark.
 
 `rows.csv` has rows of the present program alone: whoever changes what a method does takes its rows out, and adds new
 ones. `em_drex_earlier.csv` has those of EM+D-REX before it was mended, with what they lacked.
@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docs.tables.markdown import RESULTS
 from vigor.basics import files
 from vigor.experiments import paper
 from vigor.experiments.store import TABLE, Row, Store
 from vigor.experiments.tables import Group
 
-RESULTS = Path(__file__).parent / "results"
 ROWS, EARLIER = RESULTS / "rows.csv", RESULTS / "em_drex_earlier.csv"
 WORDS = {
     "": "usual",

@@ -1,25 +1,25 @@
-"""The chart of the README, docs/pictures/results.png, from stored rows; `python docs/tables.py` writes it.
+"""The chart of the README, docs/pictures/results.png, from stored rows; `python -m docs.tables` writes it.
 
 For each task VIGOR with our settings and with the paper's, the best of all other methods, and a floor without learning,
 beside what the paper reports. The figures lie in the picture's own text, so that a test can tell whether it is true.
 """
 
 import json
-from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from PIL import Image
-from row_tables import FRESH, box_pusher, floor
-from stored import TASKS, groups, stored
 
+from docs.tables.markdown import DOCS
+from docs.tables.methods import FRESH, box_pusher, floor
+from docs.tables.rows import TASKS, groups, stored
 from vigor.basics.colours import INK, PALETTE, QUIET
 from vigor.experiments import paper
 from vigor.experiments.tables import Group
 
-PICTURE = Path(__file__).parent / "pictures" / "results.png"
+PICTURE = DOCS / "pictures" / "results.png"
 FLOORS = ("copied", "carried")
 """Methods that learn nothing."""
 REPORTED = PALETTE[1]

@@ -1,27 +1,20 @@
 """Tables of what was tried to settle the paper's settings and to shorten EM+D-REX, as Markdown."""
 
-import json
 from statistics import mean
-from typing import Any
 
 import numpy as np
-from row_tables import table
-from stored import RESULTS
 
+from docs.tables.markdown import result, table
 from vigor.experiments.statistics import interval_words, summary
 
 LOST = 0.5
 """Success of its best component below which a context is lost."""
 
 
-def _stored(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-
-
 def differences() -> str:
     """Splits that lost a context, learned again with one difference from the authors' program at a time."""
     lines = []
-    for one in _stored("differences"):
+    for one in result("differences"):
         splits = sorted({row["split"] for row in one["rows"]})
         best = np.array([row["best"] for row in one["rows"]])
         lines.append(
@@ -46,6 +39,9 @@ def em_drex() -> str:
             {"task": one["task"], "settings": words(one["candidate"]), "seeds": "{} to {}".format(*one["seeds"])}
             | {"best": f"{mean(one['best']):.3f}", "95%": interval_words(summary(one["best"]).interval, 3)}
             | {"mixture": f"{mean(one['mixture']):.3f}", "distinct": f"{mean(one['distinct']):.2f}"}
-            for one in _stored("em_drex")
+            for one in result("em_drex")
         ]
     )
+
+
+TABLES = (differences, em_drex)

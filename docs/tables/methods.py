@@ -1,11 +1,11 @@
-"""Tables of stored rows of the benchmark, as Markdown."""
+"""Tables of the benchmark's stored rows, by method and settings, as Markdown."""
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
-from stored import EARLIER, OURS, RESULTS, TASKS, WORDS, groups, name, seeds, stored
 
+from docs.tables.markdown import RESULTS, result, table
+from docs.tables.rows import EARLIER, OURS, TASKS, WORDS, groups, name, seeds, stored
 from vigor.experiments import paper, tables
 from vigor.experiments.statistics import Summary, chance, interval_words, summary
 from vigor.experiments.tables import Group
@@ -14,16 +14,6 @@ FRESH = 400
 """First of the seeds on which nothing was chosen."""
 ALIKE = ("coverage", "precision", "difference")
 OUR_EM_DREX = ("em-drex", "default")
-
-
-def table(lines: Sequence[dict[str, str]]) -> str:
-    """Markdown of a table; every line has the same columns."""
-    if not lines:
-        return "*There are no rows of the present settings yet.*\n"
-    head = list(lines[0])
-    return "".join(
-        f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *(one.values() for one in lines))
-    )
 
 
 def success(group: Group) -> dict[str, str]:
@@ -54,7 +44,7 @@ def _theirs(group: Group, figure: tables.Figure, split: str = "test", digits: in
 
 def floor() -> list[dict[str, str]]:
     """Success of copied demonstrations."""
-    found = json.loads((RESULTS / "floor.json").read_text(encoding="utf-8"))
+    found = result("floor")
     return [
         {"task": task, "method": "demonstrations copied", "seeds": which, "paper: best": ""}
         | {"best": f"{one['best']:.3f}", "95%": "", "mixture": f"{one['mixture']:.3f}"}
@@ -65,7 +55,7 @@ def floor() -> list[dict[str, str]]:
 
 def box_pusher() -> dict[str, dict[str, Summary]]:
     """Success of the box pusher with 6 training contexts, best and mixture by method: rows of its own benchmark."""
-    rows = json.loads((RESULTS / "box_pusher.json").read_text(encoding="utf-8"))
+    rows = result("box_pusher")
     known = [row for row in rows if row["training"] == 6 and row["seed"] >= FRESH]
     return {
         method: {key: summary([row[key] for row in known if row["method"] == method]) for key in ("best", "mixture")}
@@ -244,3 +234,15 @@ def ablations() -> str:
             for group in [usual, *changed]
         ]
     )
+
+
+def gail_crosscheck() -> str:
+    from gail_crosscheck import table
+
+    return table(RESULTS) + "\n"
+
+
+TABLES = (
+    *(headline, presets, methods, resemblance, mended, settled, verdicts),
+    *(findings, sensitivity, ablations, gail_crosscheck),
+)
