@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from playwright.sync_api import BrowserContext, Page, TimeoutError, sync_playwright
 
 from vigor.studio.scene import field_for
 from vigor.tasks.stage import View
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
@@ -55,11 +58,13 @@ def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subpro
 
 
 @contextmanager
-def chromium(seldom: bool = False, coarse: bool = False) -> Iterator[BrowserContext]:
+def chromium(seldom: bool = False, coarse: bool = False) -> "Iterator[BrowserContext]":
     """A browser, without a window.
 
     seldom, coarse: draw open pages now and then, and coarsely; without a graphics card drawing takes longest of all.
     """
+    from playwright.sync_api import sync_playwright  # It takes a second to load.
+
     with sync_playwright() as playwright:
         options = [*OPTIONS, *(["--disable-gpu-compositing"] if coarse else [])]
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
@@ -73,7 +78,7 @@ def chromium(seldom: bool = False, coarse: bool = False) -> Iterator[BrowserCont
 
 
 @contextmanager
-def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700)) -> Iterator[Page]:
+def opened(browser: "BrowserContext", url: str, size: tuple[int, int] = (1100, 700)) -> "Iterator[Page]":
     """Open an address, wait until it shows the studio, and close it again."""
     page = browser.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -88,7 +93,7 @@ def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700
         page.close()
 
 
-def draw_every(page: Page, milliseconds: int) -> None:
+def draw_every(page: "Page", milliseconds: int) -> None:
     """Draw a page of a browser that draws seldom so often from now on."""
     page.evaluate("(pause) => window.drawEvery?.(pause)", milliseconds)
 
@@ -96,7 +101,7 @@ def draw_every(page: Page, milliseconds: int) -> None:
 class Hand:
     """Moves the mouse to places in the scene, as long as nobody turns the view."""
 
-    def __init__(self, page: Page, view: View) -> None:
+    def __init__(self, page: "Page", view: View) -> None:
         self.page = page
         box = page.locator("canvas").last.bounding_box()
         assert box is not None
@@ -154,6 +159,8 @@ class Hand:
 
     def says(self, text: str | re.Pattern[str], seconds: float = 60.0) -> None:
         """Wait until the page shows a text."""
+        from playwright.sync_api import TimeoutError
+
         try:
             self.page.get_by_text(text).first.wait_for(timeout=1000 * seconds)
         except TimeoutError as error:
