@@ -25,6 +25,8 @@ CHARTED = ("traces_train", "learning_curves")
 """Figures that a page with charts does not repeat."""
 SPLITS = {"test": "test contexts", "train": "training contexts"}
 FACTS = ("date", "seed", "demos", "iterations", "stopped", "seconds", "device", "version")
+LONGEST = 1000
+"""How many times as much the longest bar stands for."""
 VERSATILITY = ("distinct_solutions", "working_components", "entropy")
 
 
@@ -132,10 +134,11 @@ def _essential(common: Any) -> list[dict[str, Any]]:
     """Rows of what demonstrations have in common: how many times as much it differs elsewhere, and a bar's length."""
     rows = [item for item in common or () if isinstance(item, dict)]
     times = [_number(row.get("elsewhere")) / max(_number(row.get("deviation")), 1e-30) for row in rows]
-    longest = math.log(max([*times, math.e]))
+    lengths = [math.log(min(max(ratio, 1.0), LONGEST)) for ratio in times]
+    longest = max([*lengths, 1.0])
     return [
-        row | {"times": float(f"{ratio:.2g}"), "share": round(100 * max(0.0, math.log(max(ratio, 1.0))) / longest)}
-        for row, ratio in zip(rows, times, strict=True)
+        row | {"times": ratio, "share": round(100 * length / longest)}
+        for row, ratio, length in zip(rows, times, lengths, strict=True)
     ]
 
 
