@@ -44,7 +44,7 @@ def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(name) for name in (package, __package__)])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"short": short, "fixed": fixed, "percent": percent, "moment": moment, "significant": significant}
-    made.filters |= {"alike": alike, "largest": largest, "factor": factor}
+    made.filters |= {"alike": alike, "largest": largest, "ranked": ranked, "factor": factor}
     return made
 
 
@@ -88,6 +88,13 @@ def alike(rates: Sequence[Any]) -> list[tuple[str, float, int]]:
     known = [(f"{100 * one:.0f}", float(one)) if isinstance(one, int | float) else (short(one), 0.0) for one in rates]
     runs = [list(run) for _, run in groupby(known, key=lambda one: one[0])]
     return [(*run[0], len(run)) for run in runs]
+
+
+def ranked(values: Any, best: str) -> Any:
+    """Numbers from the "highest" or the "lowest" on; all else as it is."""
+    if not isinstance(values, list) or not all(isinstance(one, int | float) for one in values):
+        return values
+    return sorted(values, reverse=best == "highest")
 
 
 def significant(value: Any, scale: Any = 0.0) -> str:
