@@ -91,12 +91,13 @@ def write_report(
     calibration: Charts | None = None,
     cannot: Sequence[str] = (),
     practice: Any = None,
+    unit: str = "",
 ) -> Path:
     """Write `report.html` into a run's folder from the files that the run left there, and return its path.
 
     context_names: a name for every number of a context; captions: of the task's own figures, by the file's name without
     its ending; moved: movements in test and training contexts; course: of training; calibration: of predicted success;
-    cannot: sentences about what the run cannot do; practice: account of the practice that it came of.
+    cannot: sentences about what the run cannot do; practice: account of the practice that it came of; unit: of lengths.
     """
     if not (folder / "result.json").is_file():
         raise UserError(
@@ -125,6 +126,7 @@ def write_report(
         course=course,
         calibration=calibration,
         cannot=cannot,
+        unit=unit,
     )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"
