@@ -15,8 +15,9 @@ suppress_warnings = ["myst.header"]  # Pages of the changelog begin where a read
 myst_enable_extensions = ["attrs_block", "colon_fence", "dollarmath", "tasklist"]
 myst_heading_anchors = 3
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "{{path}}#{{fragment}}"}
-nb_execution_mode = "auto"
-nb_execution_timeout = 180
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).parent / "_build" / "notebooks")
+nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 

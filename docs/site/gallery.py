@@ -1,15 +1,18 @@
-"""Pages of the examples with their pictures: `make docs` makes them in docs/gallery.
+"""Pages of the examples with their pictures, and the notebook: `make docs` runs them anew.
 
-    python docs/site/gallery.py            all examples, two at a time
-    python docs/site/gallery.py 06         one of them
+    python docs/site/gallery.py            all examples and the notebook, two at a time
+    python docs/site/gallery.py 06         one of the examples
+    python docs/site/gallery.py drawings   the notebook, for Sphinx to take
 
-Networks are smaller than usual and iterations fewer, to be done in a minute each; pages say so.
+Pages are made in docs/gallery. Networks are smaller than usual, to be done in a minute each; pages say so. Programs run
+so briefly that compiling them takes most of the time, so they are compiled without optimisation.
 """
 
 import ast
 import contextlib
 import inspect
 import io
+import os
 import runpy
 import subprocess
 import sys
@@ -20,6 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
 from matplotlib.figure import Figure
 
 import vigor
@@ -29,11 +34,14 @@ from vigor.reports import figures
 from vigor.reports.drawing import clean
 from vigor.studio import turntable
 
-GALLERY = Path(__file__).parents[1] / "gallery"
+DOCS = Path(__file__).parents[1]
+GALLERY, NOTEBOOKS = DOCS / "gallery", DOCS / "_build" / "notebooks"
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
-SMALLER = {"iterations": 60, "test_contexts": 2, "samples": 40, "networks": 2, "width": 16, "layers": 1}
+SMALLER = {"test_contexts": 2, "samples": 40, "networks": 2, "width": 16, "layers": 1}
 ONE_PROGRAM = ("02", "03", "04", "05")
 """Examples of which one plans with the run of another."""
+NOTEBOOK, LIMIT = "drawings", 600
+"""The notebook, and the seconds that a cell of it may take."""
 DPI = 110
 LANGUAGES = {".py": "python", ".toml": "toml"}
 PAGE = """# {heading}
@@ -65,7 +73,7 @@ CODE = """## {name}
 """
 SAID = """## What it says
 
-As this page was made, with smaller networks and fewer iterations than usual:
+As this page was made, with smaller networks than usual:
 
 ```text
 {said}
@@ -74,16 +82,31 @@ As this page was made, with smaller networks and fewer iterations than usual:
 
 
 def main(numbers: list[str]) -> None:
-    """Make the pages of some examples, or of all, in processes of their own."""
-    GALLERY.mkdir(exist_ok=True)
-    (GALLERY / "pages").mkdir(exist_ok=True)
+    """Make the pages of some examples, or of all in processes of their own, the longest first."""
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
+    (GALLERY / "pages").mkdir(parents=True, exist_ok=True)
+    if numbers == [NOTEBOOK]:
+        execute(DOCS / f"{NOTEBOOK}.md")
+        return
     if numbers:
         make(numbers)
         return
-    alone = [[path.name[:2]] for path in EXAMPLES if path.name[:2] not in ONE_PROGRAM]
+    alone = [[path.name[:2]] for path in reversed(EXAMPLES) if path.name[:2] not in ONE_PROGRAM]
+    programs = [ONE_PROGRAM, *alone, [NOTEBOOK]]
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda own: subprocess.run([sys.executable, __file__, *own], check=True), [ONE_PROGRAM, *alone])
+        done = pool.map(lambda own: subprocess.run([sys.executable, __file__, *own], check=True), programs)
         print(f"{len(list(done))} programs, {len(list(GALLERY.glob('*.md')))} pages in {GALLERY}")
+
+
+def execute(notebook: Path) -> None:
+    """Execute a notebook anew, in its folder, and keep what it says where Sphinx looks for it."""
+    cache = get_cache(str(NOTEBOOKS))
+    cache.clear_cache()
+    cache.add_nb_to_project(str(notebook), read_data={"type": "plugin", "name": "myst_nb_md"})
+    done = load_executor("local-serial", cache).run_and_cache(timeout=LIMIT)
+    if not done.succeeded:
+        record = cache.get_project_record(str(notebook))
+        sys.exit(f"{notebook.name} failed:\n{record.traceback}")
 
 
 def make(numbers: list[str]) -> None:
