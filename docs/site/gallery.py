@@ -10,6 +10,7 @@ so briefly that compiling them takes most of the time, so they are compiled with
 
 import ast
 import contextlib
+import gc
 import inspect
 import io
 import os
@@ -84,6 +85,7 @@ As this page was made, with smaller networks than usual:
 def main(numbers: list[str]) -> None:
     """Make the pages of some examples, or of all in processes of their own, the longest first."""
     os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
+    gc.set_threshold(100_000)
     (GALLERY / "pages").mkdir(parents=True, exist_ok=True)
     if numbers == [NOTEBOOK]:
         execute(DOCS / f"{NOTEBOOK}.md")
