@@ -14,6 +14,7 @@ import gc
 import inspect
 import io
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -36,7 +37,7 @@ from vigor.reports.drawing import clean
 from vigor.studio import turntable
 
 DOCS = Path(__file__).parents[1]
-GALLERY, NOTEBOOKS = DOCS / "gallery", DOCS / "_build" / "notebooks"
+GALLERY, NOTEBOOKS = DOCS / "gallery", DOCS / "gallery" / "notebooks"
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
 SMALLER = {"test_contexts": 2, "samples": 40, "networks": 2, "width": 16, "layers": 1}
 ONE_PROGRAM = ("02", "03", "04", "05")
@@ -44,7 +45,7 @@ ONE_PROGRAM = ("02", "03", "04", "05")
 NOTEBOOK, LIMIT = "drawings", 600
 """The notebook, and the seconds that a cell of it may take."""
 DPI = 110
-LANGUAGES = {".py": "python", ".toml": "toml"}
+LANGUAGES = {".py": ("program", "python"), ".toml": ("scene", "toml")}
 PAGE = """# {heading}
 
 {title}
@@ -65,10 +66,11 @@ SCENE = """Turn it with the mouse, and play it: all solutions of a plan for a ne
 ```
 
 """
-CODE = """## {name}
+CODE = """## The {kind}
 
 ```{{literalinclude}} ../../examples/{name}
 :language: {language}
+:caption: examples/{name}
 ```
 
 """
@@ -182,7 +184,9 @@ def write(path: Path, said: str, caption: str) -> None:
     title, _, text = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")
     scene = SCENE.format(name=path.stem, title=title) if (GALLERY / "pages" / f"{path.stem}.html").exists() else ""
     files = [item for item in (path.with_suffix(".toml"), path) if item.exists()]
-    code = "".join(CODE.format(name=item.name, language=LANGUAGES[item.suffix]) for item in files)
+    parts = [(item.name, *LANGUAGES[item.suffix]) for item in files]
+    code = "".join(CODE.format(name=name, kind=kind, language=language) for name, kind, language in parts)
+    text = re.sub(r"(it with): +(.*)", r"\1 `\2`.", text)
     lines = [line for line in said.splitlines() if not line.startswith(("compiling", "iteration"))]
     said = SAID.format(said="\n".join(lines).strip()) if lines else ""
     heading = path.stem[3:].replace("_", " ").capitalize()
