@@ -23,7 +23,7 @@ from vigor.reports import html
         (html.percent(0.98765), "98.8%"),
         (html.percent(1), "100%"),
         (html.percent(0.9999), "100.0%"),
-        (html.short([0.0] * 30 + [0.001]), "0 ×30, 0.001"),
+        (html.short([0.0] * 30 + [0.001]), f"0 {html.TIMES}30, 0.001"),
         (html.largest([0.25, 0.75]), "25, 75"),
         (html.largest([0.05, 0.4, 0.1, 0.2, 0.1, 0.05, 0.1]), "40, 20, 10, 10, 10 and 2 smaller"),
         (html.factor(133.3), "130"),

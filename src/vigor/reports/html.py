@@ -13,10 +13,10 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+TIMES = "\N{MULTIPLICATION SIGN}"
+"""Sign between a value and how often it is there."""
 NOTHING = "\N{EN DASH}"
 """Sign for a value that is not there."""
-
-
 MANY = 6
 """Weights of components from which on only the largest are shown."""
 
@@ -51,8 +51,8 @@ def _environment(package: str) -> Environment:
 def short(value: Any) -> str:
     """Up to three decimals, all values of a list, three or more that are the same only once; words as they are."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        runs = [list(run) for _, run in groupby(map(short, value))]
-        return ", ".join(f"{run[0]} \N{MULTIPLICATION SIGN}{len(run)}" if len(run) > 2 else ", ".join(run) for run in runs)
+        runs = [(one, len(list(run))) for one, run in groupby(map(short, value))]
+        return ", ".join(f"{one} {TIMES}{count}" if count > 2 else ", ".join([one] * count) for one, count in runs)
     # The zero makes -0 positive.
     return f"{round(value, 3) + 0.0:g}" if isinstance(value, float) else _words(value)
 
