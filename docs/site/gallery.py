@@ -173,8 +173,8 @@ def _over_time(path: Path) -> Figure:
     ax = figure.subplots()
     for i in joints:
         ax.plot(values[:, 0], values[:, i], label=names[i])
-    ax.set(xlabel=names[0])
-    ax.legend(frameon=False, fontsize=8)
+    ax.set(xlabel=f"{names[0]} [s]")
+    figure.legend(loc="outside right center", frameon=False, fontsize=8)
     clean(ax)
     return figure
 
