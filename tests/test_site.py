@@ -50,6 +50,20 @@ def test_the_api_reference_has_every_public_name():
     assert named == set(vigor.__all__) - {"__version__"}
 
 
+def test_names_beside_files_in_the_method_are_in_these_files():
+    """The table of section 1: what is in backticks in a row's last cell is in a file that the row links to."""
+    rows = [line.split(" | ") for line in (DOCS / "concepts.md").read_text(encoding="utf-8").splitlines()]
+    linked = [row[1:] for row in rows if len(row) == 3 and "(../src/vigor/" in row[1]]
+    assert len(linked) > 30
+    for links, names in linked:
+        places = [DOCS / target for target in re.findall(r"\((\.\./src/[^)]+)\)", links + names)]
+        files = [file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place])]
+        text = "".join(file.read_text(encoding="utf-8") + file.name for file in files)
+        for name in re.findall(r"`([\w.]+)`", names):
+            parts = [name] if name.endswith(".py") else name.split(".")
+            assert all(re.search(rf"\b{part}\b", text) for part in parts), f"{name} is not in {links}"
+
+
 def test_dead_links_of_a_built_site_are_found(tmp_path):
     dead = runpy.run_path(str(DOCS / "site" / "links.py"))["dead"]
     (tmp_path / "b.html").write_text('<h1 id="here">x</h1>')
