@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 project, author, release = "VIGOR", "The VIGOR authors", __version__
 extensions = ["myst_nb", "sphinx_design", "sphinx.ext.autodoc", "mathml", "sources", "commands"]
-exclude_patterns = ["_build", "site", "gallery/notebooks", "gallery/pages", "results/benchmark"]
+exclude_patterns = ["_build", "jupyter_execute", "site", "gallery/notebooks", "gallery/pages", "results/benchmark"]
 suppress_warnings = ["myst.header"]  # Pages of the changelog begin where a reader of the repository begins.
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "dollarmath", "tasklist"]
