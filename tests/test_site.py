@@ -10,6 +10,7 @@ import vigor
 
 DOCS = Path(__file__).parents[1] / "docs"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#([^)\s]*))?\)")
+PICTURE = re.compile(r'<img [^>]*src="([^"]+)"')
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 BUILT = ("gallery", "_build", "site", "benchmark")
 """Folders that hold what is built, or what is no page."""
@@ -29,7 +30,8 @@ def anchors(path):
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_links_lead_somewhere(page):
-    for target, anchor in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    for target, anchor in [*LINK.findall(text), *((picture, "") for picture in PICTURE.findall(text))]:
         path = page.parent / target
         assert path.exists(), target
         assert not anchor or path.suffix != ".md" or anchor in anchors(path), f"{target}#{anchor}"
