@@ -36,4 +36,4 @@ bench: .venv/installed  ## Time of an iteration, its parts, and how it grows.
 	touch $@
 
 clean:
-	rm -rf .venv docs/_build docs/gallery runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv docs/_build docs/gallery docs/jupyter_execute runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

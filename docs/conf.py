@@ -9,14 +9,15 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 project, author, release = "VIGOR", "The VIGOR authors", __version__
 extensions = ["myst_nb", "sphinx_design", "sphinx.ext.autodoc", "mathml", "sources", "commands"]
-exclude_patterns = ["_build", "site", "gallery/pages", "results/benchmark"]
+exclude_patterns = ["_build", "jupyter_execute", "site", "gallery/notebooks", "gallery/pages", "results/benchmark"]
 suppress_warnings = ["myst.header"]  # Pages of the changelog begin where a reader of the repository begins.
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "dollarmath", "tasklist"]
 myst_heading_anchors = 3
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": "{{path}}#{{fragment}}"}
-nb_execution_mode = "auto"
-nb_execution_timeout = 180
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).parent / "gallery" / "notebooks")
+nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 

@@ -10,6 +10,7 @@ import vigor
 
 DOCS = Path(__file__).parents[1] / "docs"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#([^)\s]*))?\)")
+PICTURE = re.compile(r'<img [^>]*src="([^"]+)"')
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 BUILT = ("gallery", "_build", "site", "benchmark")
 """Folders that hold what is built, or what is no page."""
@@ -29,7 +30,8 @@ def anchors(path):
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_links_lead_somewhere(page):
-    for target, anchor in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
+    for target, anchor in [*LINK.findall(text), *((picture, "") for picture in PICTURE.findall(text))]:
         path = page.parent / target
         assert path.exists(), target
         assert not anchor or path.suffix != ".md" or anchor in anchors(path), f"{target}#{anchor}"
@@ -48,6 +50,20 @@ def test_the_api_reference_has_every_public_name():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\.\. auto\w+:: (?:vigor\.motion\.)?(\w+)", page, re.MULTILINE))
     assert named == set(vigor.__all__) - {"__version__"}
+
+
+def test_names_beside_files_in_the_method_are_in_these_files():
+    """The table of section 1: what is in backticks in a row's last cell is in a file that the row links to."""
+    rows = [line.split(" | ") for line in (DOCS / "concepts.md").read_text(encoding="utf-8").splitlines()]
+    linked = [row[1:] for row in rows if len(row) == 3 and "(../src/vigor/" in row[1]]
+    assert len(linked) > 30
+    for links, names in linked:
+        places = [DOCS / target for target in re.findall(r"\((\.\./src/[^)]+)\)", links + names)]
+        files = [file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place])]
+        text = "".join(file.read_text(encoding="utf-8") + file.name for file in files)
+        for name in re.findall(r"`([\w.]+)`", names):
+            parts = [name] if name.endswith(".py") else name.split(".")
+            assert all(re.search(rf"\b{part}\b", text) for part in parts), f"{name} is not in {links}"
 
 
 def test_dead_links_of_a_built_site_are_found(tmp_path):

@@ -1,15 +1,20 @@
-"""Pages of the examples with their pictures: `make docs` makes them in docs/gallery.
+"""Pages of the examples with their pictures, and the notebook: `make docs` runs them anew.
 
-    python docs/site/gallery.py            all examples, two at a time
-    python docs/site/gallery.py 06         one of them
+    python docs/site/gallery.py            all examples and the notebook, two at a time
+    python docs/site/gallery.py 06         one of the examples
+    python docs/site/gallery.py drawings   the notebook, for Sphinx to take
 
-Networks are smaller than usual and iterations fewer, to be done in a minute each; pages say so.
+Pages are made in docs/gallery. Networks are smaller than usual, to be done in a minute each; pages say so. Programs run
+so briefly that compiling them takes most of the time, so they are compiled without optimisation.
 """
 
 import ast
 import contextlib
+import gc
 import inspect
 import io
+import os
+import re
 import runpy
 import subprocess
 import sys
@@ -20,6 +25,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
 from matplotlib.figure import Figure
 
 import vigor
@@ -29,13 +36,16 @@ from vigor.reports import figures
 from vigor.reports.drawing import clean
 from vigor.studio import turntable
 
-GALLERY = Path(__file__).parents[1] / "gallery"
+DOCS = Path(__file__).parents[1]
+GALLERY, NOTEBOOKS = DOCS / "gallery", DOCS / "gallery" / "notebooks"
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
-SMALLER = {"iterations": 60, "test_contexts": 2, "samples": 40, "networks": 2, "width": 16, "layers": 1}
+SMALLER = {"test_contexts": 2, "samples": 40, "networks": 2, "width": 16, "layers": 1}
 ONE_PROGRAM = ("02", "03", "04", "05")
 """Examples of which one plans with the run of another."""
+NOTEBOOK, LIMIT = "drawings", 600
+"""The notebook, and the seconds that a cell of it may take."""
 DPI = 110
-LANGUAGES = {".py": "python", ".toml": "toml"}
+LANGUAGES = {".py": ("program", "python"), ".toml": ("scene", "toml")}
 PAGE = """# {heading}
 
 {title}
@@ -56,16 +66,17 @@ SCENE = """Turn it with the mouse, and play it: all solutions of a plan for a ne
 ```
 
 """
-CODE = """## {name}
+CODE = """## The {kind}
 
 ```{{literalinclude}} ../../examples/{name}
 :language: {language}
+:caption: examples/{name}
 ```
 
 """
 SAID = """## What it says
 
-As this page was made, with smaller networks and fewer iterations than usual:
+As this page was made, with smaller networks than usual:
 
 ```text
 {said}
@@ -74,16 +85,32 @@ As this page was made, with smaller networks and fewer iterations than usual:
 
 
 def main(numbers: list[str]) -> None:
-    """Make the pages of some examples, or of all, in processes of their own."""
-    GALLERY.mkdir(exist_ok=True)
-    (GALLERY / "pages").mkdir(exist_ok=True)
+    """Make the pages of some examples, or of all in processes of their own, the longest first."""
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
+    gc.set_threshold(100_000)
+    (GALLERY / "pages").mkdir(parents=True, exist_ok=True)
+    if numbers == [NOTEBOOK]:
+        execute(DOCS / f"{NOTEBOOK}.md")
+        return
     if numbers:
         make(numbers)
         return
-    alone = [[path.name[:2]] for path in EXAMPLES if path.name[:2] not in ONE_PROGRAM]
+    alone = [[path.name[:2]] for path in reversed(EXAMPLES) if path.name[:2] not in ONE_PROGRAM]
+    programs = [ONE_PROGRAM, *alone, [NOTEBOOK]]
     with ThreadPoolExecutor(2) as pool:
-        done = pool.map(lambda own: subprocess.run([sys.executable, __file__, *own], check=True), [ONE_PROGRAM, *alone])
+        done = pool.map(lambda own: subprocess.run([sys.executable, __file__, *own], check=True), programs)
         print(f"{len(list(done))} programs, {len(list(GALLERY.glob('*.md')))} pages in {GALLERY}")
+
+
+def execute(notebook: Path) -> None:
+    """Execute a notebook anew, in its folder, and keep what it says where Sphinx looks for it."""
+    cache = get_cache(str(NOTEBOOKS))
+    cache.clear_cache()
+    cache.add_nb_to_project(str(notebook), read_data={"type": "plugin", "name": "myst_nb_md"})
+    done = load_executor("local-serial", cache).run_and_cache(timeout=LIMIT)
+    if not done.succeeded:
+        record = cache.get_project_record(str(notebook))
+        sys.exit(f"{notebook.name} failed:\n{record.traceback}")
 
 
 def make(numbers: list[str]) -> None:
@@ -146,8 +173,8 @@ def _over_time(path: Path) -> Figure:
     ax = figure.subplots()
     for i in joints:
         ax.plot(values[:, 0], values[:, i], label=names[i])
-    ax.set(xlabel=names[0])
-    ax.legend(frameon=False, fontsize=8)
+    ax.set(xlabel=f"{names[0]} [s]")
+    figure.legend(loc="outside right center", frameon=False, fontsize=8)
     clean(ax)
     return figure
 
@@ -157,7 +184,9 @@ def write(path: Path, said: str, caption: str) -> None:
     title, _, text = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")
     scene = SCENE.format(name=path.stem, title=title) if (GALLERY / "pages" / f"{path.stem}.html").exists() else ""
     files = [item for item in (path.with_suffix(".toml"), path) if item.exists()]
-    code = "".join(CODE.format(name=item.name, language=LANGUAGES[item.suffix]) for item in files)
+    parts = [(item.name, *LANGUAGES[item.suffix]) for item in files]
+    code = "".join(CODE.format(name=name, kind=kind, language=language) for name, kind, language in parts)
+    text = re.sub(r"(it with): +(.*)", r"\1 `\2`.", text)
     lines = [line for line in said.splitlines() if not line.startswith(("compiling", "iteration"))]
     said = SAID.format(said="\n".join(lines).strip()) if lines else ""
     heading = path.stem[3:].replace("_", " ").capitalize()

@@ -31,8 +31,8 @@ def test_import(published, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", "nowhere"], "nowhere/demonstrations.json does not exist"),
-        (["show", "nowhere"], "nowhere/demonstrations.json does not exist"),
+        (["check", "nowhere"], "vigor: nowhere does not exist"),
+        (["show", "nowhere"], "vigor: nowhere does not exist"),
         (["show", "nowhere", "--out", "x.gif"], "--out must be a .png file, not x.gif"),
         (["import", "planar-reacher", "nowhere", "--format", "published", "--out", "x"], "nowhere"),
         (["import", "planar-reacher", "nowhere", "--format", "csv", "--out", "x"], "nowhere"),

@@ -281,3 +281,7 @@ def test_help_shows_the_settings_of_the_method(capsys, name, shown, hidden):
     text = help_of(capsys, "--method", name)
     assert all(option in text for option in (*shown, "--seed", "--out"))
     assert not any(option in text for option in hidden)
+
+
+def test_without_words_it_says_what_is_missing(capsys):
+    assert "name a task: planar-reacher, " in refused(capsys, "train")

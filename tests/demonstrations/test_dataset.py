@@ -223,10 +223,19 @@ def test_refuses_wrong_arrays(tmp_path: Path, changes: dict[str, np.ndarray | No
     assert says in refusal(tmp_path)
 
 
+def test_a_place_without_a_set_is_refused(tmp_path: Path):
+    (tmp_path / "recordings").mkdir()
+    for name, says in (("nowhere", "does not exist"), ("recordings", "is empty: put recordings into it")):
+        with pytest.raises(UserError, match=f"{name} {says}"):
+            demos.load(tmp_path / name)
+    (tmp_path / "recordings" / "drawn.csv").write_text("0,0")
+    with pytest.raises(UserError, match="recordings become one by `vigor demos import`"):
+        demos.load(tmp_path / "recordings")
+
+
 # numpy leaves the file of an archive that it cannot open to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 def test_refuses_damaged_files(tmp_path: Path):
-    assert "does not exist" in refusal(tmp_path / "nowhere")
     demos.save(example(), tmp_path)
     file = tmp_path / demos.ARRAYS
     whole = file.read_bytes()

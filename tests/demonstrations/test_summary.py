@@ -77,6 +77,6 @@ def test_what_contexts_lack_is_said():
     weights = POINT.promp.fit(np.stack([movement(goal) for goal in goals]))
     set_ = Demonstrations("point", np.eye(2), np.array([0] * 6 + [1]), weights, None, "test")
     assert summary.lacking(POINT, summarise(POINT, set_)) == [
-        "1 contexts have fewer than the 5 demonstrations that a run learns from: context 2 has 1",
-        "1 contexts have fewer distinct movements than the 2 of others: 2",
+        "1 context has fewer than the 5 demonstrations that a run learns from: context 2 has 1",
+        "1 context has fewer distinct movements than the 2 of others: 2",
     ]

@@ -86,12 +86,13 @@ def chosen(plans: Any, context: int, solution: int) -> tuple[Any, Any]:
 def load_demonstrations(folder: Path, reference: str | None) -> tuple[Any, Any]:
     """Task and demonstrations of a folder; with a task given also of recordings in any format."""
     from vigor.demonstrations import importers
-    from vigor.demonstrations.dataset import Demonstrations
+    from vigor.demonstrations.dataset import Demonstrations, check_holds_files
     from vigor.demonstrations.formats import recognition
     from vigor.demonstrations.preprocessing import settled
     from vigor.tasks import TASKS, load_task
 
-    if reference is None and folder.exists() and not recognition.is_own(folder):
+    check_holds_files(folder)
+    if reference is None and not recognition.is_own(folder):
         raise UserError(f"{folder} holds no set of demonstrations; to read recordings in another format, give --task")
     name = reference or Demonstrations.load(folder).task
     if name not in TASKS and reference is None:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from dataclasses import dataclass, field, make_dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -139,7 +140,7 @@ def for_method(words: list[str]) -> type[Train]:
     from vigor.runs.methods import METHODS, method
 
     name = "vigor"
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in pairwise([*words, ""]):
         name = following if word == "--method" else word.partition("=")[2] if word.startswith("--method=") else name
     settings = method(name if name in METHODS else "vigor").settings
     part = ("settings", settings, field(default_factory=settings))

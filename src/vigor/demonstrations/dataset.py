@@ -283,8 +283,19 @@ def _arrays(demonstrations: Demonstrations) -> dict[str, np.ndarray]:
     return arrays
 
 
+def check_holds_files(path: Path) -> None:
+    """Refuse a place where nothing is, and a folder without any file in it."""
+    if not path.exists():
+        raise UserError(f"{path} does not exist")
+    if path.is_dir() and all(item.is_dir() for item in path.rglob("*")):
+        raise UserError(f"{path} is empty: put recordings into it, or name the folder that holds them")
+
+
 def load(folder: Path, task: Task | None = None) -> Demonstrations:
     """Read a set, and check that it is one of the task's if a task is given."""
+    check_holds_files(folder)
+    if folder.is_dir() and not (folder / HEADER).exists():
+        raise UserError(f"{folder} holds no set of demonstrations; recordings become one by `vigor demos import`")
     read = files.read_json(folder / HEADER)
     if not isinstance(read, dict) or read.get("format") != FORMAT:
         raise UserError(f"{folder / HEADER} does not describe demonstrations; import them with `vigor demos import`")

@@ -1,6 +1,8 @@
 """Demonstrations at a glance: how many each context has, how good and how different they are, what stands out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -122,11 +124,19 @@ def lacking(task: Task, summary: Summary) -> list[str]:
     said, wanted = [], task.source.per_context
     few = [(int(i), int(count)) for i, count in zip(summary.contexts, summary.counts, strict=True) if count < wanted]
     if few:
-        some = ", ".join(f"context {i + 1} has {count}" for i, count in few[:5]) + (", ..." if len(few) > 5 else "")
-        said.append(f"{len(few)} contexts have fewer than the {wanted} demonstrations that a run learns from: {some}")
+        some = _some([f"context {i + 1} has {count}" for i, count in few])
+        said.append(f"{_have(few)} fewer than the {wanted} demonstrations that a run learns from: {some}")
     most = int(summary.solutions.max())
     single = [int(i) + 1 for i, ways in zip(summary.contexts, summary.solutions, strict=True) if ways < most]
     if single:
-        listed = ", ".join(map(str, single[:5])) + (", ..." if len(single) > 5 else "")
-        said.append(f"{len(single)} contexts have fewer distinct movements than the {most} of others: {listed}")
+        said.append(f"{_have(single)} fewer distinct movements than the {most} of others: {_some(single)}")
     return said
+
+
+def _have(contexts: Sequence[Any]) -> str:
+    return "1 context has" if len(contexts) == 1 else f"{len(contexts)} contexts have"
+
+
+def _some(items: Sequence[Any]) -> str:
+    """The first five, and how many more there are."""
+    return ", ".join(map(str, items[:5])) + (f" and {len(items) - 5} more" if len(items) > 5 else "")

@@ -19,6 +19,8 @@ from vigor.reports.drawing import clean, finish, title
 
 PAPER = "#c4c8cc"
 """Fill of the paper's boxes."""
+SMALLEST = 1e-4
+"""Distance that a logarithmic scale begins with: smaller ones lie below."""
 METHODS = list(paper.NAMES)
 
 
@@ -46,7 +48,9 @@ def compared(groups: Sequence[Group]) -> Figure:
         if name == "success":
             _percent(ax)
         else:
-            ax.set_ylim(bottom=-0.03 * ax.get_ylim()[1])
+            ax.set_yscale("symlog", linthresh=SMALLEST, linscale=0.3)
+            ax.set_ylim(bottom=-SMALLEST / 3)
+            ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         title(ax, f"{name} of the best component, {'training' if split == 'train' else split} contexts")
         clean(ax)
         ax.grid(visible=False, axis="x")

@@ -7,7 +7,7 @@ import numpy as np
 
 from vigor.basics.colours import QUIET
 from vigor.experiments import tables
-from vigor.experiments.charts import colour
+from vigor.experiments.charts import SMALLEST, colour
 from vigor.experiments.statistics import (
     interquartile_mean,
     performance_profile,
@@ -19,8 +19,6 @@ from vigor.reports.charts import Chart, Dot, Line
 from vigor.reports.overview import Charts
 from vigor.tasks import TASKS, load_task
 
-SMALLEST = 1e-4
-"""Distance that a logarithmic scale begins with: smaller ones lie there."""
 NOTE = "Means over seeds with their 95% intervals. Distances have a logarithmic scale, which begins at 0.0001."
 GREY, SPAN = "#9aa0a6", (-0.03, 1.03)
 WIDTH, ROW = 520.0, 24.0

@@ -13,6 +13,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 10.0, 26.0, 40.0
 """Margins around the plot, in the chart's units: pixels on a screen that is wide enough."""
+DECADES = 1.5
+"""Decades from which on a logarithmic scale has no ticks between them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +134,8 @@ class Chart:
         """Places and words of the ticks along x."""
         low, high = self.ends[0]
         if self.log:
-            values = [v for v in LogLocator().tick_values(10**low, 10**high) if low <= np.log10(v) <= high]
+            between = LogLocator(subs=(1.0,) if high - low > DECADES else (1.0, 2.0, 5.0))
+            values = [v for v in between.tick_values(10**low, 10**high) if low <= np.log10(v) <= high]
         else:
             values = [v for v in MaxNLocator(5).tick_values(low, high) if low <= v <= high]
         return [(float(self.place(np.array([(v, 0.0)]))[0, 0]), _word(v)) for v in values]

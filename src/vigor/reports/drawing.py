@@ -196,9 +196,9 @@ def outline_keys(outlines: Sequence[Outline]) -> list[Artist]:
 
 
 def draw_paths(ax: Any, paths: np.ndarray, colour: str, alpha: float) -> None:
-    """Thin lines [n, T, 2 or 3]."""
+    """Thin lines [n, T, 2 or 3]; pixels also in figures for print, where thousands of them would be megabytes."""
     kind = LineCollection if paths.shape[-1] == 2 else Line3DCollection
-    ax.add_collection(kind(list(paths), colors=colour, linewidths=0.7, alpha=alpha, zorder=2))
+    ax.add_collection(kind(list(paths), colors=colour, linewidths=0.7, alpha=alpha, zorder=2, rasterized=True))
 
 
 def draw_mean(ax: Any, coordinates: np.ndarray, component: int, width: float) -> None:

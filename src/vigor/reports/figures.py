@@ -208,7 +208,8 @@ def save(figure: Figure, path: Path) -> None:
     for text in figure.findobj(Text):
         text.set_parse_math(False)  # A name with dollars is no formula.
     undated = {".png": "Software", ".pdf": "CreationDate", ".svg": "Date"}[path.suffix]
-    plain: dict[str, Any] = {"format": path.suffix[1:], "dpi": 160, "metadata": {undated: None}}
+    dots = 160 if path.suffix == ".png" else 300
+    plain: dict[str, Any] = {"format": path.suffix[1:], "dpi": dots, "metadata": {undated: None}}
     files.write_whole(path, lambda temporary: figure.savefig(temporary, **plain))
 
 

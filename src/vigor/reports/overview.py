@@ -1,5 +1,6 @@
 """First part of a run's report: its movements, its course and its calibration as charts, and what it cannot do."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -146,8 +147,8 @@ def cannot(task: Task, learned: Learned, result: Mapping[str, Any]) -> list[str]
     shown = learned.contexts[: learned.training]
     if len(shown):
         spans = zip(task.context_names, shown.min(axis=0), shown.max(axis=0), strict=True)
-        ranges = ", ".join(f"{name} {low:.3g} to {high:.3g}" for name, low, high in spans)
-        said.append(f"It was shown {ranges}. A plan outside of this says how far outside it is.")
+        ranges = ", ".join(f"{name} from {_near(low, high)} to {_near(high, low)}" for name, low, high in spans)
+        said.append(f"It was shown {ranges}. A plan for a context outside of this says how far outside it lies.")
     if not task.judged:
         said.append(
             "Nothing measures success here: all figures are predictions from what demonstrations have in common."
@@ -162,3 +163,10 @@ def cannot(task: Task, learned: Learned, result: Mapping[str, Any]) -> list[str]
         said.append("Movements begin in one pose; from elsewhere plan with --start.")
     said.append("It has not been tried on a robot: training and plans compute with kinematics alone.")
     return said
+
+
+def _near(value: float, other: float) -> str:
+    """A value with the digits in which it differs from another, and one more."""
+    apart = abs(value - other)
+    decimals = max(0, 1 - math.floor(math.log10(apart))) if apart > 0 else 3
+    return f"{round(value, decimals) + 0.0:g}"

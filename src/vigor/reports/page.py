@@ -25,6 +25,8 @@ CHARTED = ("traces_train", "learning_curves")
 """Figures that a page with charts does not repeat."""
 SPLITS = {"test": "test contexts", "train": "training contexts"}
 FACTS = ("date", "seed", "demos", "iterations", "stopped", "seconds", "device", "version")
+LONGEST = 1000
+"""How many times as much the longest bar stands for."""
 VERSATILITY = ("distinct_solutions", "working_components", "entropy")
 
 
@@ -89,12 +91,13 @@ def write_report(
     calibration: Charts | None = None,
     cannot: Sequence[str] = (),
     practice: Any = None,
+    unit: str = "",
 ) -> Path:
     """Write `report.html` into a run's folder from the files that the run left there, and return its path.
 
     context_names: a name for every number of a context; captions: of the task's own figures, by the file's name without
     its ending; moved: movements in test and training contexts; course: of training; calibration: of predicted success;
-    cannot: sentences about what the run cannot do; practice: account of the practice that it came of.
+    cannot: sentences about what the run cannot do; practice: account of the practice that it came of; unit: of lengths.
     """
     if not (folder / "result.json").is_file():
         raise UserError(
@@ -123,6 +126,7 @@ def write_report(
         course=course,
         calibration=calibration,
         cannot=cannot,
+        unit=unit,
     )
     files.write_text(folder / "report.html", page)
     return folder / "report.html"
@@ -132,10 +136,11 @@ def _essential(common: Any) -> list[dict[str, Any]]:
     """Rows of what demonstrations have in common: how many times as much it differs elsewhere, and a bar's length."""
     rows = [item for item in common or () if isinstance(item, dict)]
     times = [_number(row.get("elsewhere")) / max(_number(row.get("deviation")), 1e-30) for row in rows]
-    longest = math.log(max([*times, math.e]))
+    lengths = [math.log(min(max(ratio, 1.0), LONGEST)) for ratio in times]
+    longest = max([*lengths, 1.0])
     return [
-        row | {"times": float(f"{ratio:.2g}"), "share": round(100 * max(0.0, math.log(max(ratio, 1.0))) / longest)}
-        for row, ratio in zip(rows, times, strict=True)
+        row | {"times": ratio, "share": round(100 * length / longest)}
+        for row, ratio, length in zip(rows, times, lengths, strict=True)
     ]
 
 

@@ -47,6 +47,7 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
         overview.calibration(result),
         overview.cannot(loaded, learned, result),
         practice,
+        loaded.display.unit,
     )
 
 

@@ -48,12 +48,15 @@ def test_a_set_of_demonstrations_is_used_as_it_is(tmp_path: Path):
 
 
 def test_foreign_and_endless_things_are_refused(tmp_path: Path):
-    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "demonstrations").mkdir(parents=True)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "read.me").write_text("none yet")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     (tmp_path / "file-000.parquet").write_bytes(b"PAR1" + bytes(100))
     os.mkfifo(tmp_path / "pipe")
     for name, says in {
-        "empty": "is in no known format; name a LeRobot data set, a rosbag2",
+        "empty": "empty is empty: put recordings into it",
+        "notes": "is in no known format; name a LeRobot data set, a rosbag2",
         "picture.png": "is in no known format",
         "file-000.parquet": "name the folder that has its meta/info.json",
         "pipe": "is not a file",

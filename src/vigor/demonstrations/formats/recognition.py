@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vigor.basics import files
 from vigor.basics.errors import UserError
-from vigor.demonstrations.dataset import HEADER
+from vigor.demonstrations.dataset import HEADER, check_holds_files
 from vigor.demonstrations.formats import lerobot, published, robomimic, rosbag, tables
 from vigor.demonstrations.formats.episodes import Episodes, Format, Reading
 from vigor.tasks.task import Task
@@ -33,8 +33,7 @@ def is_own(path: Path) -> bool:
 
 def recognise(task: Task, path: Path) -> Format:
     """Format of what is at a path, which is looked at but not read."""
-    if not path.exists():
-        raise UserError(f"{path} does not exist")
+    check_holds_files(path)
     if path.is_dir():
         found = _of_folder(task, path)
     else:
