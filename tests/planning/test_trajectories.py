@@ -106,6 +106,13 @@ def test_what_violates_a_limit_is_refused():
         trajectory(PLANAR, some(PLANAR), Constraints(PANDA, 8.0))
 
 
+def test_a_robot_is_kept_out_of_itself_also_where_no_limits_are_known():
+    folded = np.zeros((ARM.promp.bases, 6))
+    folded[-3:, 3], folded[-3:, 5] = -0.7, -1.9  # The hand in the forearm.
+    with pytest.raises(UserError, match="violates the robot itself: a link is"):
+        trajectory(ARM, folded.reshape(-1), Constraints())
+
+
 def test_a_movement_that_is_too_fast_is_slowed_down():
     moved = trajectory(ARM, some(ARM), Constraints(PANDA, 0.1, (Sphere((5.0, 5.0, 5.0), 0.1),)))
     assert moved.seconds > 0.3

@@ -1,5 +1,6 @@
 """Tasks by name, and from files of the user's own: what is run, when, and what is wrong with a reference."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -137,6 +138,16 @@ def test_a_file_that_was_never_named_is_not_run(own, counter, where):
     assert said.startswith(f"{where} needs the task in {own}, a program that you have not run before")
     assert said.endswith(f"give --task {own}:TASK")
     assert counter.read_text() == ""
+
+
+def test_a_sentence_that_is_pasted_into_a_shell_runs_nothing(own, where, tmp_path):
+    folder = tmp_path / "$(touch mark)"
+    folder.mkdir()
+    copy = own.rename(folder / "task.py")
+    with pytest.raises(UserError) as caught:
+        load_stored("/nowhere/task.py:`touch mark`", trust.digest(copy), (folder,), where)
+    assert shlex.split(str(caught.value).partition("--task ")[2]) == [f"{copy}:`touch mark`"]
+    assert str(caught.value).endswith("'")
 
 
 def test_a_file_that_was_named_is_loaded_also_from_a_copy(own, counter, where, tmp_path):

@@ -195,6 +195,9 @@ def read_array(path: Path) -> np.ndarray:
     return next(iter(loaded.values()))
 
 
+FORMULAS = ("=", "+", "-", "@")
+"""Beginnings of texts in a table that programs for tables compute."""
+
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number as files have it; Python's own `float` also takes 1_0, nan and digits of other scripts."""
 
