@@ -70,6 +70,7 @@ def test_a_users_task_knows_where_it_comes_from(monkeypatch):
         ("def broken(:", "{path}:TASK", "cannot be run: SyntaxError"),
         ("import no_such_module", "{path}:TASK", "cannot be run: ModuleNotFoundError"),
         ("TASK = Task()", "{path}", r"say which task of .*mine\.py is meant: .*mine\.py:TASK"),
+        ("x = a" + ".a" * 10**5, "{path}", r"say which task of .*mine\.py is meant: .*mine\.py:NAME"),
         ("A = vigor.Task()\nB = Task()", "{path}", r"mine\.py:A or B"),
         ("broken(", "{path}", r"mine\.py:NAME"),
         ("", "{path}.missing.py:TASK", "does not exist; name a Python file"),

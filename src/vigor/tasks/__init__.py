@@ -159,7 +159,7 @@ def _names(path: Path) -> str:
     """Names of the tasks that a file defines, by its text; it is not run."""
     try:
         body = ast.parse(path.read_bytes()).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "NAME"
     found = [
         target.id
