@@ -13,6 +13,10 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from vigor.basics import files
+
+LARGEST = 2**25
+"""Most bytes of a picture."""
 NOTHING = "\N{EN DASH}"
 """Sign for a value that is not there."""
 
@@ -27,6 +31,7 @@ class Picture:
     @property
     def data(self) -> str:
         """The file's bytes in base64."""
+        files.check_plain(self.path, LARGEST)
         return base64.b64encode(self.path.read_bytes()).decode("ascii")
 
 
