@@ -31,7 +31,6 @@ from vigor.runs.setup import Setup
 from vigor.tasks.scenes.files import Written
 from vigor.tasks.scenes.scene import Scene
 
-
 PREPARING = 3600.0
 """Most seconds of making files, also where others need the machine."""
 

@@ -234,7 +234,9 @@ def test_a_senseless_rate_is_refused(rate):
         trajectory(PLANAR, some(PLANAR), Constraints(), rate)
 
 
-@pytest.mark.parametrize(("seconds", "hold", "rate"), [(3600.0, 0.0, 10_000), (120.0, 110.0, 10_000), (3600.0, 0.0, 60)])
+@pytest.mark.parametrize(
+    ("seconds", "hold", "rate"), [(3600.0, 0.0, 10_000), (120.0, 110.0, 10_000), (3600.0, 0.0, 60)]
+)
 def test_more_samples_than_a_file_should_have_are_refused(seconds, hold, rate):
     with pytest.raises(UserError, match="samples; at most 200,000 can be written"):
         trajectory(PLANAR, some(PLANAR), Constraints(seconds=seconds, hold=hold), rate)
