@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics import archives
 from vigor.basics.errors import UserError
 
 
@@ -100,8 +101,6 @@ LARGEST = 2**30
 """Most bytes of a file that is read into memory."""
 UNPACKED = LARGEST // 2
 """Most bytes that a compressed file unpacks to."""
-DIRECTORY = 2**20
-"""Most bytes of the directory of a compressed file."""
 MOST = 5 * 10**7
 """Most numbers of a recording or a table that are read: 400 MB."""
 
@@ -197,9 +196,6 @@ def read_array(path: Path) -> np.ndarray:
     return next(iter(loaded.values()))
 
 
-FORMULAS = ("=", "+", "-", "@")
-"""Beginnings of texts in a table that programs for tables compute."""
-
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 """A number as files have it; Python's own `float` also takes 1_0, nan and digits of other scripts."""
 
@@ -267,7 +263,7 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     check_plain(path)
     try:
         if zipfile.is_zipfile(path):
-            _check_directory(path)
+            archives.check_directory(path)
             with zipfile.ZipFile(path) as archive:
                 check_size(path, sum(item.file_size for item in archive.infolist()), UNPACKED)
                 return {item.filename.removesuffix(".npy"): _entry(archive, item) for item in archive.infolist()}
@@ -278,18 +274,6 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     except Exception as error:  # A damaged file makes numpy and zipfile raise nearly anything.
         reason = str(error).split(".")[0]
         raise UserError(f"{path} is damaged or not a numpy file without pickled objects: {reason}") from None
-
-
-def _check_directory(path: Path) -> None:
-    """Refuse a zip with a directory larger than that of any arrays: it is read as a whole, and takes more memory yet.
-
-    Such as numpy writes end in the directory's size, without a comment, and without a second one of more digits.
-    """
-    with path.open("rb") as file:
-        file.seek(-min(42, path.stat().st_size), os.SEEK_END)
-        end = file.read()
-    if end[-22:-18] != b"PK\5\6" or end[:4] == b"PK\6\7" or int.from_bytes(end[-10:-6], "little") > DIRECTORY:
-        raise ValueError("its directory is not one of arrays")
 
 
 def _entry(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> np.ndarray:

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from vigor.basics import files, locks
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import from_json
+from vigor.basics.serialisation import FORMULAS, from_json
 from vigor.basics.settings import value_of
 from vigor.evaluation import summaries
 from vigor.evaluation.summaries import Summary
@@ -192,7 +192,7 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 def _as_text(value: Any) -> Any:
     """A cell that no program for tables takes for a formula: rows may be somebody else's."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(files.FORMULAS) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
