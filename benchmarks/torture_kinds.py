@@ -31,6 +31,9 @@ from vigor.runs.setup import Setup
 from vigor.tasks.scenes.files import Written
 from vigor.tasks.scenes.scene import Scene
 
+PREPARING = 3600.0
+"""Most seconds of making files, also where others need the machine."""
+
 
 class Kind(NamedTuple):
     """A kind of file, and the commands that read it."""
@@ -144,7 +147,7 @@ def prepare(folder: Path, run: Path | None, scenes: bool) -> Path:
     pristine = folder / "pristine"
     pristine.mkdir()
     os.chdir(pristine)
-    status = forked(partial(_make, run, scenes))
+    status = forked(partial(_make, run, scenes), PREPARING)
     assert status == 0, status
     return pristine
 

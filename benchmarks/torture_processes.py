@@ -116,13 +116,28 @@ def forked(work: Callable[[], None], seconds: float = 10 * SECONDS) -> int:
             os._exit(70)
         os._exit(0)
     due = time.monotonic() + seconds
-    while not (found := os.waitpid(child, os.WNOHANG))[0]:
-        if time.monotonic() > due:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return -1
-        time.sleep(0.01)
+    with _ended(child):
+        while not (found := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > due:
+                _kill(child)
+                return -1
+            time.sleep(0.01)
     return found[1]
+
+
+@contextlib.contextmanager
+def _ended(child: int) -> Iterator[None]:
+    """Kills a process where this one is told to end, before its files are removed."""
+    try:
+        yield
+    except SystemExit:
+        _kill(child)
+        raise
+
+
+def _kill(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def _begin() -> None:
@@ -156,15 +171,15 @@ def many(cases: Iterator[tuple[str, str, Case]], due: float, findings: Findings)
             _work_through([case for _, _, case in waiting], writing, due)
         os.close(writing)
         try:
-            for fault in _answers(reading, child):
-                count, name, _ = waiting.popleft()
-                findings.counts[count] += 1
-                if fault is not None:
-                    findings.fault(fault[0], f"{name}: {fault[1]}")
-            status = os.waitpid(child, 0)[1]
+            with _ended(child):
+                for fault in _answers(reading, child):
+                    count, name, _ = waiting.popleft()
+                    findings.counts[count] += 1
+                    if fault is not None:
+                        findings.fault(fault[0], f"{name}: {fault[1]}")
+                status = os.waitpid(child, 0)[1]
         except TimeoutError:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            _kill(child)
             findings.fault("hangs", waiting.popleft()[1])
             status = 0
         os.close(reading)

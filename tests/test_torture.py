@@ -1,5 +1,6 @@
 """Torture for a few seconds, and that it would find what is wrong. `python benchmarks/torture.py` has more patience."""
 
+import os
 import pickle
 import random
 import shutil
@@ -33,6 +34,34 @@ def test_nothing_is_found_within_seconds(trained, tmp_path):
     assert [piece[name] for name in ("fuzzed files", "fuzzed words", "tampered plans", "foreign programs")] == [8] * 4
     assert "| changed files that a command read | 8 |" in done.stdout
     assert "| changed files that a command read | 16 |" in table([piece, piece])
+
+
+STOPPED = """
+import os, signal, sys, time
+from pathlib import Path
+from torture_processes import Findings, many
+
+def case():
+    Path("child").write_text(str(os.getpid()))
+    time.sleep(60)
+
+signal.signal(signal.SIGALRM, lambda *_: sys.exit(1))
+signal.alarm(5)
+try:
+    many(iter([("tried", "a case", case)]), time.monotonic() + 60, Findings())
+except SystemExit:
+    try:
+        os.kill(int(Path("child").read_text()), 0)
+    except ProcessLookupError:
+        print("gone")
+"""
+
+
+def test_a_piece_that_is_stopped_leaves_no_process_that_writes_on(tmp_path):
+    paths = os.pathsep.join((str(TORTURE.parent), str(TORTURE.parents[1] / "tests"), *sys.path))
+    command = [sys.executable, "-c", STOPPED]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True)
+    assert done.stdout == "gone\n", done.stderr
 
 
 def test_a_traceback_and_a_wrong_acceptance_would_be_found():

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import stat
+import struct
 import zipfile
 
 import numpy as np
@@ -174,6 +175,25 @@ def test_archives_that_grow_are_refused_before_they_do(tmp_path, monkeypatch):
     assert (tmp_path / "some.npz").stat().st_size < 10_000
     with pytest.raises(UserError, match="holds 2 MiB; at most 1 MiB can be read"):
         files.read_arrays(tmp_path / "some.npz")
+
+
+def test_the_directory_of_an_archive_is_not_read_before_its_size_is_known(tmp_path, monkeypatch):
+    """A zip of nothing but entries takes several times its size in memory once it is opened."""
+    path = tmp_path / "some.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        for number in range(30):
+            file.writestr(f"{number}{'a' * 50_000}.npy", b"")
+    many = path.read_bytes()
+    directory, end = int.from_bytes(many[-6:-2], "little"), len(many) - 22
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    second = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 30, 30, end - directory, directory)
+    hidden = many[:end] + second + locator + many[end:-10] + bytes(10)  # The short end says that it is empty.
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    for content in (many, many[:-2] + b"\1\0a", hidden):
+        path.write_bytes(content)
+        assert zipfile.is_zipfile(path)
+        with pytest.raises(UserError, match=r"some\.npz is damaged .*: its directory is not one of arrays"):
+            files.read_arrays(path)
 
 
 @pytest.mark.parametrize("read", [files.read_json, files.read_json_lines, files.read_arrays, files.read_csv])

@@ -76,6 +76,17 @@ def test_a_setting_that_is_called_contexts_is_in_the_table(store):
         assert next(csv.DictReader(file))["setup.contexts"] == "training"
 
 
+def test_no_cell_of_the_table_is_a_formula(store):
+    row = finished(standins.cells(1)[0]) | {"=1+1": "@SUM(1)"}
+    row["demonstrations"] = "=HYPERLINK(1)"
+    store.add(row)
+    store.write_table()
+    with (store.folder / "results.csv").open() as file:
+        (read,) = csv.DictReader(file)
+    assert (read["demonstrations"], read["'=1+1"]) == ("'=HYPERLINK(1)", "'@SUM(1)")
+    assert not any(cell.startswith(("=", "@")) for cell in (*read, *read.values()))
+
+
 def test_a_claim_keeps_other_processes_out_until_it_is_dropped_or_its_process_is_killed(store):
     one, other, third = (cell.id for cell in standins.cells(3))
     program = (

@@ -1,5 +1,6 @@
 """The way to a movement's start: from exactly where the robot is, within its limits, and through nothing."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ from vigor.tasks.reachers import panda_reacher
 
 ARM = panda_reacher.TASK
 REST = np.append(panda_reacher.REST, 0.0)
+SLOW = replace(PANDA, velocity=(1e-4,) * 7)
 
 
 @cache
@@ -55,6 +57,7 @@ def test_a_robot_that_is_there_is_led_nowhere():
         (REST + 0.5 * np.eye(7)[6], Constraints(PANDA, 8.0), "cannot begin with panda_joint7"),
         (REST + 9 * np.eye(7)[0], Constraints(PANDA, 8.0), "the way from there to its start violates the limit of"),
         (REST + 0.5 * np.eye(7)[0], Constraints(), "no limits are known to lead it there by"),
+        (REST + 0.5 * np.eye(7)[0], Constraints(SLOW, 8.0), "samples; at most 200,000 can be written"),
     ],
 )
 def test_a_way_that_cannot_be_gone_is_refused(pose, limits, said):

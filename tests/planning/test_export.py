@@ -111,6 +111,8 @@ def test_nothing_is_written_over(moved, tmp_path, kind):
         (f"{PANDA.joints[1]}_velocity", "gripper", f"two columns would be {PANDA.joints[1]}_velocity"),
         (PANDA.joints[0], PANDA.joints[3], f"two columns would be {PANDA.joints[3]}"),
         (PANDA.joints[0], "positions", "a gripper cannot be called positions"),
+        ("=1+1", "gripper", r"would take =1\+1 for a formula"),
+        (PANDA.joints[0], "@grip", "would take @grip for a formula"),
     ],
 )
 @pytest.mark.parametrize("ending", [".csv", ".json", ".yaml", ""])

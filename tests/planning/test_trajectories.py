@@ -106,6 +106,13 @@ def test_what_violates_a_limit_is_refused():
         trajectory(PLANAR, some(PLANAR), Constraints(PANDA, 8.0))
 
 
+def test_a_robot_is_kept_out_of_itself_also_where_no_limits_are_known():
+    folded = np.zeros((ARM.promp.bases, 6))
+    folded[-3:, 3], folded[-3:, 5] = -0.7, -1.9  # The hand in the forearm.
+    with pytest.raises(UserError, match="violates the robot itself: a link is"):
+        trajectory(ARM, folded.reshape(-1), Constraints())
+
+
 def test_a_movement_that_is_too_fast_is_slowed_down():
     moved = trajectory(ARM, some(ARM), Constraints(PANDA, 0.1, (Sphere((5.0, 5.0, 5.0), 0.1),)))
     assert moved.seconds > 0.3
@@ -227,6 +234,9 @@ def test_a_senseless_rate_is_refused(rate):
         trajectory(PLANAR, some(PLANAR), Constraints(), rate)
 
 
-def test_more_samples_than_a_file_should_have_are_refused():
-    with pytest.raises(UserError, match="from 2 to a million can be written"):
-        trajectory(PLANAR, some(PLANAR), Constraints(seconds=3600.0), 10_000)
+@pytest.mark.parametrize(
+    ("seconds", "hold", "rate"), [(3600.0, 0.0, 10_000), (120.0, 110.0, 10_000), (3600.0, 0.0, 60)]
+)
+def test_more_samples_than_a_file_should_have_are_refused(seconds, hold, rate):
+    with pytest.raises(UserError, match="samples; at most 200,000 can be written"):
+        trajectory(PLANAR, some(PLANAR), Constraints(seconds=seconds, hold=hold), rate)

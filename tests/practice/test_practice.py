@@ -92,6 +92,16 @@ def test_practice_that_was_killed_ends_as_if_it_had_not_been(run, practised, tmp
     assert "of other contexts" not in str(again.practice)
 
 
+def test_a_folder_that_a_link_names_is_not_emptied(tmp_path):
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.mkdir()
+    (mine / "file").touch()
+    (out / "practice" / "1").mkdir(parents=True)
+    (out / "practice" / "1" / "run").symlink_to(mine)
+    practice._publish(out, 1)
+    assert [path.name for path in mine.iterdir()] == ["file"]
+
+
 def test_the_report_says_what_was_practised(practised):
     page = practised[0].report().read_text(encoding="utf-8")
     assert "Practice" in page

@@ -1,7 +1,9 @@
 """A report is one file that shows what a run left, and nothing that it should not."""
 
 import json
+import os
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
@@ -122,6 +124,29 @@ def test_every_figure_of_a_run_is_shown_with_the_tasks_caption_or_its_own_name(r
     text = write_report(run, captions={"final_states": "The end & the goal."}).read_text(encoding="utf-8")
     first = CAPTIONS["learning_curves"]
     assert captions(text) == [first, "The end &amp; the goal.", "&lt;script&gt;.", "A view from above."]
+
+
+def test_links_and_pipes_among_figures_are_left_out(run: Path, tmp_path_factory: pytest.TempPathFactory):
+    elsewhere = tmp_path_factory.mktemp("mine")
+    (elsewhere / "secret.png").write_bytes(b"secret")
+    (run / "figures").mkdir()
+    (run / "figures" / "mine.png").symlink_to(elsewhere / "secret.png")
+    (run / "figures" / "zeros.png").symlink_to("/dev/zero")
+    (run / "figures" / "folder.png").mkdir()
+    assert "img" not in tags(page(run))
+    os.mkfifo(run / "figures" / "pipe.png")
+    assert "img" not in tags(page(run))
+    shutil.rmtree(run / "figures")
+    (run / "figures").symlink_to(elsewhere)
+    assert "img" not in tags(page(run))
+
+
+def test_a_figure_that_is_no_picture_by_its_size_is_refused(run: Path):
+    (run / "figures").mkdir()
+    with (run / "figures" / "huge.png").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(UserError, match=r"huge\.png holds 1,048,576 MiB; at most 32 MiB can be read"):
+        page(run)
 
 
 def test_figures_that_are_missing_are_left_out(run: Path):

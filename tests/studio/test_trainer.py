@@ -1,6 +1,7 @@
 """Training in a process of its own: started, stopped, resumed, found again, watched."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -69,6 +70,20 @@ def pretend(folder, program):
     script = folder / "program.py"
     script.write_text(f"import sys, time\nfrom filelock import FileLock\nwith FileLock(sys.argv[1]):\n    {program}\n")
     return sys.executable, str(script)
+
+
+def test_pipes_in_a_folder_are_not_read_and_links_not_written_to(tmp_path):
+    runs, mine = tmp_path / "runs", tmp_path / "mine"
+    mine.write_text("mine")
+    (runs / "1").mkdir(parents=True)
+    os.mkfifo(runs / "1" / "metrics.jsonl")
+    trainer = Trainer(PLANAR, runs, pretend(tmp_path, "print('trained')"))
+    assert trainer.progress().metrics == ()
+    (runs / "2.log").symlink_to(mine)
+    trainer.start(None, CONTEXTS, 10)
+    trainer._process.wait(60.0)
+    assert (runs / "2.log").read_text() == "trained\n"
+    assert mine.read_text() == "mine"
 
 
 def test_a_run_outlives_its_studio_and_is_found(tmp_path):

@@ -1,5 +1,6 @@
 """Tasks by name, and from files of the user's own: what is run, when, and what is wrong with a reference."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def test_a_users_task_knows_where_it_comes_from(monkeypatch):
         ("def broken(:", "{path}:TASK", "cannot be run: SyntaxError"),
         ("import no_such_module", "{path}:TASK", "cannot be run: ModuleNotFoundError"),
         ("TASK = Task()", "{path}", r"say which task of .*mine\.py is meant: .*mine\.py:TASK"),
+        ("x = a" + ".a" * 10**5, "{path}", r"say which task of .*mine\.py is meant: .*mine\.py:NAME"),
         ("A = vigor.Task()\nB = Task()", "{path}", r"mine\.py:A or B"),
         ("broken(", "{path}", r"mine\.py:NAME"),
         ("", "{path}.missing.py:TASK", "does not exist; name a Python file"),
@@ -137,6 +139,16 @@ def test_a_file_that_was_never_named_is_not_run(own, counter, where):
     assert said.startswith(f"{where} needs the task in {own}, a program that you have not run before")
     assert said.endswith(f"give --task {own}:TASK")
     assert counter.read_text() == ""
+
+
+def test_a_sentence_that_is_pasted_into_a_shell_runs_nothing(own, where, tmp_path):
+    folder = tmp_path / "$(touch mark)"
+    folder.mkdir()
+    copy = own.rename(folder / "task.py")
+    with pytest.raises(UserError) as caught:
+        load_stored("/nowhere/task.py:`touch mark`", trust.digest(copy), (folder,), where)
+    assert shlex.split(str(caught.value).partition("--task ")[2]) == [f"{copy}:`touch mark`"]
+    assert str(caught.value).endswith("'")
 
 
 def test_a_file_that_was_named_is_loaded_also_from_a_copy(own, counter, where, tmp_path):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from vigor.basics import archives
 from vigor.basics.errors import UserError
 
 
@@ -262,6 +263,7 @@ def _load(path: Path) -> np.ndarray | dict[str, np.ndarray]:
     check_plain(path)
     try:
         if zipfile.is_zipfile(path):
+            archives.check_directory(path)
             with zipfile.ZipFile(path) as archive:
                 check_size(path, sum(item.file_size for item in archive.infolist()), UNPACKED)
                 return {item.filename.removesuffix(".npy"): _entry(archive, item) for item in archive.infolist()}

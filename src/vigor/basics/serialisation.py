@@ -36,6 +36,8 @@ def is_plain(text: str) -> bool:
     return text.isprintable() or not any(unicodedata.category(letter) in _UNSEEN for letter in text)
 
 
+FORMULAS = ("=", "+", "-", "@")
+"""Beginnings of texts in a table that programs for tables compute."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that control what others look like, end lines, or are none."""
 

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from vigor.basics import files, locks
 from vigor.basics.errors import UserError
-from vigor.basics.serialisation import from_json
+from vigor.basics.serialisation import FORMULAS, from_json
 from vigor.basics.settings import value_of
 from vigor.evaluation import summaries
 from vigor.evaluation.summaries import Summary
@@ -135,7 +135,7 @@ class Store:
 
     def write_table(self) -> None:
         """`results.csv`: the rows as a table, one column for every number and setting."""
-        table = [dict(_flat(row)) for row in self.rows()]
+        table = [{_as_text(name): _as_text(value) for name, value in _flat(row)} for row in self.rows()]
         names = list(dict.fromkeys(name for row in table for name in row))
         text = io.StringIO()
         writer = csv.DictWriter(text, names, lineterminator="\n")
@@ -188,6 +188,11 @@ def is_benchmark(folder: Path) -> bool:
 def _order(row: Row) -> tuple[Any, ...]:
     setup = row["setup"]
     return setup["task"], setup["method"], row["varied"], row["id"] if row["varied"] else "", setup["seed"]
+
+
+def _as_text(value: Any) -> Any:
+    """A cell that no program for tables takes for a formula: rows may be somebody else's."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from vigor.motion.promp import ProMP
 from vigor.planning import constraints, pacing
 from vigor.planning.constraints import Constraints
 from vigor.planning.moments import FINE, Moments, check_way, sample
-from vigor.planning.trajectories import Trajectory
+from vigor.planning.trajectories import Trajectory, check_count
 from vigor.tasks.task import Task
 
 NEAR = 0.02
@@ -43,7 +43,9 @@ def led(task: Task, made: Trajectory, limits: Constraints, pose: np.ndarray) -> 
             raise UserError("the robot is not where this movement starts, and no limits are known to lead it there by")
         on_the_way = _checked(task, limits, pose, start)
     step = made.times[1] - made.times[0]
-    count = int(np.ceil(_seconds(limits, away) / step))
+    needed = _seconds(limits, away)
+    check_count(needed + made.seconds, 1 / step)
+    count = int(np.ceil(needed / step))
     share, seconds = np.linspace(0.0, 1.0, count + 1)[:-1], count * step
     u, way = share[:, None], (start - pose)[None]
     step_of = u**3 * (10 - 15 * u + 6 * u**2)

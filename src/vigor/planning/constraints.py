@@ -160,7 +160,8 @@ def bounds(task: Task, constraints: Constraints) -> Bounds:
     for number, shape in enumerate(shapes, start=1):
         if len(shape.centre) != space:
             raise UserError(f"keep-out {number} has {len(shape.centre)} coordinates where {task.name} has {space}")
-    thickness = 0.0 if robot is None or enclosed(task) is not None else robot.thickness
+    capsules = enclosed(task)  # Also without limits: programs cannot find it out while they are traced.
+    thickness = 0.0 if robot is None or capsules is not None else robot.thickness
     rows = [
         (shape.centre, (0.0,) * space, shape.radius)
         if isinstance(shape, Sphere)

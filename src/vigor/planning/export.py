@@ -12,6 +12,7 @@ import numpy as np
 from vigor.basics import files, folders
 from vigor.basics.errors import UserError
 from vigor.basics.install import missing
+from vigor.basics.serialisation import FORMULAS
 from vigor.planning import lerobot
 from vigor.planning.trajectories import Trajectory
 
@@ -51,8 +52,10 @@ def write(path: Path, trajectory: Trajectory, kind: Format | None = None, topics
 
 
 def _check_names(trajectory: Trajectory) -> None:
-    """Refuse joints and a gripper by whose names a reader would take one column, or one part, for another."""
+    """Refuse joints and a gripper by whose names a reader would take one column, or one part, for another thing."""
     names = _columns(trajectory)
+    if computed := next((name for name in names if name.startswith(FORMULAS)), ""):
+        raise UserError(f"programs for tables would take {computed} for a formula; rename this joint or gripper")
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise UserError(f"the robot's joints and gripper are named so that two columns would be {twice}; rename them")
     if trajectory.gripper is not None and trajectory.gripper.channel in _as_json(replace(trajectory, gripper=None)):

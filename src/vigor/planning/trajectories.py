@@ -27,6 +27,8 @@ Array = jax.Array
 
 MIN_RATE, MAX_RATE = 0.1, 10**4
 """Bounds of a rate that can be meant."""
+MOST = 200_000
+"""Most samples of a trajectory; a table of them takes some 2 kB of memory for each."""
 
 BETWEEN = 1e-4
 """Share by which a limit may be passed between the moments at which an optimal pace is looked at."""
@@ -112,11 +114,9 @@ def trajectory(
         fine = check_way(at, limits, even.phase)
         names = tuple(f"joint{i}" for i in range(1, fine.place.shape[1] + 1)) if robot is None else robot.joints
         paced = _uniform(fine, even, limits) if pacing == "uniform" else _optimal(at, limits, len(fine.place))
-        count = int(np.ceil(paced.seconds * rate - 1e-9)) + 1
-        if not 2 <= count <= 10**6:
-            taken = f"{paced.seconds:.4g} s, {count} samples"
-            raise UserError(f"this movement takes {taken}; from 2 to a million can be written")
+        check_count(paced.seconds + limits.hold, rate)
         _check_demands(task, weights, limits, paced)
+        count = int(np.ceil(paced.seconds * rate - 1e-9)) + 1
         times = np.arange(count) / rate
         # The last sample is the end: at most 1 / rate slower than asked for.
         pace = paced.at(np.linspace(0.0, 1.0, count)).slower(float(times[-1]))
@@ -124,6 +124,12 @@ def trajectory(
     speeds, pushes = pace.along(found.slope, found.bend)
     made = Trajectory(names, times, found.place, speeds, pushes, found.points, gripper, paced.slowed_by)
     return _held(made, limits.hold)
+
+
+def check_count(seconds: float, rate: float) -> None:
+    """Refuse more samples than can be written."""
+    if not (count := seconds * rate) < MOST:
+        raise UserError(f"this takes {seconds:.4g} s, {count:,.0f} samples; at most {MOST:,} can be written")
 
 
 def _held(made: Trajectory, seconds: float) -> Trajectory:

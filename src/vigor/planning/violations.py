@@ -80,8 +80,8 @@ def violation(constraints: Constraints, found: Margins) -> Violation | None:
     for number, clearance in enumerate(found.clearance, start=1):
         if not clearance >= 0:
             return Violation("keep-out", str(number), float(-clearance))
-    if robot is not None and not found.itself >= 0:
-        return Violation("itself", robot.name, float(-found.itself))
+    if not found.itself >= 0:
+        return Violation("itself", "the robot" if robot is None else robot.name, float(-found.itself))
     missed = unmet(found.met)
     if robot is None or missed is not None:
         return missed

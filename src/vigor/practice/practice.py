@@ -130,7 +130,7 @@ def _begin(out: Path, settings: PracticeSettings, setup: Setup) -> None:
 def _publish(out: Path, rounds: int) -> None:
     """Move the last round's run into the folder itself; its setup comes last, without which it is no run."""
     places = [out / FOLDER / str(number) / RUN for number in range(1, rounds + 1)]
-    made = [place for place in places if place.is_dir()]
+    made = [place for place in places if place.is_dir() and not place.is_symlink()]  # Nobody else's folder is emptied.
     for part in sorted(made[-1].iterdir(), key=lambda path: path.name == run.CONFIG) if made else ():
         part.replace(out / part.name)
         files.sync(out)

@@ -13,6 +13,10 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from vigor.basics import files
+
+LARGEST = 2**25
+"""Most bytes of a picture."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 """Sign between a value and how often it is there."""
 NOTHING = "\N{EN DASH}"
@@ -31,6 +35,7 @@ class Picture:
     @property
     def data(self) -> str:
         """The file's bytes in base64."""
+        files.check_plain(self.path, LARGEST)
         return base64.b64encode(self.path.read_bytes()).decode("ascii")
 
 

@@ -194,8 +194,12 @@ def _split(name: str, part: Any, context_names: Sequence[str]) -> Split:
 
 
 def _pictures(folder: Path, captions: Mapping[str, str]) -> list[Picture]:
-    """Every picture of a folder: those with a caption in the captions' order, then the others by name."""
-    found = {path.stem: path for path in sorted(folder.glob("[!.]*.png"))}
+    """Every picture of a folder: those with a caption in the captions' order, then the others by name.
+
+    Links are left out: what they name is not the run's, and would be in the page.
+    """
+    there = [] if folder.is_symlink() else sorted(folder.glob("[!.]*.png"))
+    found = {path.stem: path for path in there if path.is_file() and not path.is_symlink()}
     names = [name for name in captions if name in found]
     names += [name for name in found if name not in captions]
     made = {name: f"{name.replace('_', ' ').capitalize()}." for name in found}

@@ -174,6 +174,8 @@ class Trainer:
     def _launch(self, arguments: list[str]) -> None:
         self._stopping, self._old_lines = False, len(_read(self._log).splitlines())
         command = [*self._program, str(self._lock), *arguments]
+        if self._log.is_symlink() or not self._log.is_file():
+            self._log.unlink(missing_ok=True)  # What else a folder has there is not written to.
         with self._log.open("ab") as log:
             # Its own group: Ctrl-C in the terminal ends the studio, which then stops the run by itself.
             self._process = subprocess.Popen(command, stdout=log, stderr=log, process_group=0)
@@ -258,10 +260,11 @@ class Trainer:
 
 
 def _read(path: Path) -> str:
-    """The text of a file; empty if there is none."""
+    """The text of a file; empty if there is none, or a pipe in its place."""
     try:
+        files.check_plain(path)
         return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    except (OSError, UserError):
         return ""
 
 

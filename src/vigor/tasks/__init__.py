@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import shlex
 import sys
 import warnings
 from functools import lru_cache
@@ -95,7 +96,7 @@ def load_stored(reference: str, content: str, folders: tuple[Path, ...], where: 
     if not trust.is_confirmed(content):
         raise UserError(
             f"{where} needs the task in {same[0]}, a program that you have not run before; read it, and if you trust "
-            f"it give --task {same[0]}:{name}"
+            f"it give --task {shlex.quote(f'{same[0]}:{name}')}"  # To be pasted into a shell: both come from files.
         )
     try:
         task = _own(str(same[0]), name, content, None)
@@ -158,7 +159,7 @@ def _names(path: Path) -> str:
     """Names of the tasks that a file defines, by its text; it is not run."""
     try:
         body = ast.parse(path.read_bytes()).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "NAME"
     found = [
         target.id
