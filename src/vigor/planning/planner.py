@@ -5,6 +5,7 @@ they lead it where training would have led it: each network knows what was wrong
 """
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ class Planner:
         limits = constraints.of_task(self.task) if limits is None else limits
         values, task = checked(self.task, contexts), constraints.begun(self.task, limits.start)
         mixtures, rewards = self._replayed(values, limits, seed)
+        import_module("scipy.cluster.hierarchy")  # What finds ways is loaded while they are computed.
         known = (values, mixtures, rewards, self.common, limits, self.trained, self.starts)
         plans = ranking.rank(task, *known, samples, seed, choice)
         return _plans(task, limits, plans, self.source)

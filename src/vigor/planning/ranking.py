@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 
 import jax
 import jax.numpy as jnp
@@ -53,8 +52,7 @@ def rank(
     limits, asked = constraint.bounds(task, constraints), jax.device_put(contexts.astype(np.float32))
     shown = dropped.demonstrated(task, at, asked, mixtures.means.shape[1])
     rolled = promises.rolled(task, limits, mixtures.means)
-    import_module("scipy.cluster.hierarchy")  # What finds ways.
-    rewards = checked(mixtures, rewards)  # Waits until they are computed; what is above is made ready meanwhile.
+    rewards = checked(mixtures, rewards)  # Waits until they are computed; what is above is compiled meanwhile.
     judged = _evaluate(task, Policies(contexts, 0, mixtures), common)
     found = promises.of(task, contexts, rolled, common, constraints)
     joints = [np.stack([promise.joints for promise in own]) for own in found]
