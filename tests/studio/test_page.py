@@ -79,7 +79,7 @@ def check_context(hand: Hand, expected, tolerance: float, seconds: float = 60.0)
 def check_exported(hand: Hand, folder: Path) -> None:
     """The plan on the page can be exported, and is on disk."""
     hand.press("Export plan")
-    hand.says("exported to")
+    hand.says("Exported to")
     (path,) = (folder / "runs" / "1" / "plans").glob("*.json")
     plan = json.loads(path.read_text())["contexts"][0]
     np.testing.assert_allclose(plan["context"], hand.context(), atol=1e-3)

@@ -15,6 +15,7 @@ from vigor.evaluation import policies
 from vigor.learning.mixture import Mixture
 from vigor.runs.run import POLICIES
 from vigor.studio import obstacles
+from vigor.studio.cards import named
 from vigor.studio.session import CANDIDATES, Session
 from vigor.studio.shared import Held
 from vigor.tasks import load_task
@@ -94,6 +95,11 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     session.choose_context(10**9)
     session.choose_context(-1)
     np.testing.assert_array_equal(shared.context, CONTEXT)
+
+
+def test_what_demonstrations_have_in_common_is_named_as_the_targets_are(session):
+    quantities = [named(name, session.shared.labels) for name in PLANAR.feature_names[:2]]
+    assert quantities == ["distance to target 1", "distance to target 2"]
 
 
 def test_plans_are_rough_while_a_target_is_dragged_and_whole_once_it_is_let_go(session, monkeypatch):

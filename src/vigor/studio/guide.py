@@ -30,6 +30,10 @@ class State:
     """Progress of the latest run."""
     holds: bool | None = None
     """A plan for the context is predicted to solve it; None if there is no plan."""
+    unplanned: str = ""
+    """Why there can be no plan for the context."""
+    moving: bool = False
+    """The context or an obstacle is on its way: plans are rough."""
     obstacles: int = 0
     exported: bool = False
     """A plan for the context was written."""
@@ -83,8 +87,11 @@ def _recording(now: State) -> Advice:
 def _planning(now: State) -> Advice:
     if now.exported:
         return Advice(EXPORT, "The plan is written. Drag a target for another, or press New context.", "New context")
+    if now.unplanned:
+        return Advice(PLAN, f"No plan: {now.unplanned}.", "New context")
     if now.holds is None:
-        return Advice(PLAN, "It is planning.", "Export plan", False)
+        rough = "While you drag, plans are rough: let go for better ones."
+        return Advice(PLAN, rough if now.moving else "It is planning.", "Export plan", False)
     if now.holds:
         return Advice(PLAN, "Drag a target, or add an obstacle: it plans anew. Click a way to play it.", "Export plan")
     if now.unreachable:

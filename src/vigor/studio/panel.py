@@ -77,7 +77,7 @@ class Panel:
             case "Stop":
                 session.learning.stop()
             case "Export plan":
-                download(client, *session.planning.export())
+                download(client, session.planning.export())
 
     # From moment to moment
 
@@ -89,7 +89,7 @@ class Panel:
             missing = shared.missing if film is not None or recording else None
         html = light(GREY, escape(notice)) if notice and notice != self._advice.sentence else ""
         if film is not None:
-            html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}")
+            html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}") + html
         elif recording:
             doing = recorded(robot.recorder.seconds) if held else "let go"
             html = light(GREEN if missing is None else RED, f"{doing}, {state(missing)}") + html
@@ -113,15 +113,14 @@ class Panel:
         session, shared, library = self._session, self._shared, self._session.recording.library
         with shared.lock:
             count = 0 if library.current is None else len(library.current.weights)
-            plan = session.planning.recent
+            answer, plan = session.planning.answer, session.planning.plan
             now = guide.State(
                 shared.stage.layout.instruction, count, len(session.recording.numbers), shared.robot.recorder.active,
                 shared.robot.held, shared.missing is None, session.learning.progress,
-                None if plan is None else plan.failure is None, len(shared.obstacles), session.planning.exported,
-                shared.hint,
+                None if plan is None else plan.failure is None, (answer and answer.problem) or "", session.moving,
+                len(shared.obstacles), session.planning.exported, shared.hint,
             )  # fmt: skip
         self._advice = advice = guide.advise(now)
         show(self._guide, content=guide.line(advice, count))
-        waits = advice.button == "Export plan" and session.planning.plan is None
-        show(self._primary, label=advice.button, disabled=waits or not advice.ready)
+        show(self._primary, label=advice.button, disabled=not advice.ready)
         show(self._again, visible=advice.button == "Save" and advice.ready)

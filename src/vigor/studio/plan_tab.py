@@ -24,7 +24,7 @@ class PlanTab:
         self._said = gui.add_html("")
         self._cards = gui.add_html("")
         self._common = gui.add_html("")  # Apart: cards that change under a finger cannot be clicked.
-        self._export.on_click(careful(lambda client: download(client, *planning.export())))
+        self._export.on_click(careful(lambda client: download(client, planning.export())))
         self._obstacle.on_click(careful(lambda client: self._change()))
         self._most.on_update(careful(lambda client: self._draw(self._most.value)))
 

@@ -126,11 +126,6 @@ class Planning:
         return None if answer is None or answer.plans is None else answer.plans.plans[0]
 
     @property
-    def recent(self) -> Plan | None:
-        """The last plan; while something is dragged it may be for where that was a moment ago."""
-        return None if self._answer is None or self._answer.plans is None else self._answer.plans.plans[0]
-
-    @property
     def ways(self) -> tuple[Trace, ...]:
         """Traces of the latest answer's solutions, in the order of their rank."""
         return self._ways
@@ -170,11 +165,8 @@ class Planning:
         self._shared.play(promp_of(solution), np.array(solution.movement), others)
         self._shared.changes += 1
 
-    def export(self) -> tuple[Path, bool]:
-        """Write the chosen solution as a table for a robot, and the plan that it is of.
-
-        Returns the table's path, and whether the solution is predicted to solve its context within the limits.
-        """
+    def export(self) -> Path:
+        """Write the chosen solution as a table for a robot, and the plan that it is of; returns the table's path."""
         with self._shared.lock:
             rank = self.chosen
             run, plans, solution = self._choose(rank)
@@ -184,8 +176,8 @@ class Planning:
         trajectory.save(table)
         with self._shared.lock:
             self._exported = self.answer
-            self._shared.changes += 1
-        return table, solution.holds
+            self._shared.tell(exported(table, solution.holds))
+        return table
 
     @property
     def exported(self) -> bool:
@@ -251,6 +243,11 @@ class Planning:
         suggested.append(first)
         self._shared.context = np.array(first.context)
         self._shared.tell(f"Show something here: {first.reason}.")
+
+
+def exported(table: Path, holds: bool) -> str:
+    """What is said of a table that was written."""
+    return f"Exported to {table}" + ("." if holds else "; this plan is predicted to fail.")
 
 
 def promp_of(solution: Solution) -> ProMP:

@@ -119,8 +119,9 @@ class Shared:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the marks are called, by their labels."""
-        return {mark.label: name for mark, name in zip(self.stage.layout.marks(self.context), self.names, strict=True)}
+        """What the marks are called, by the first words of their labels, with which features name them."""
+        first = [mark.label.partition(" ")[0] for mark in self.stage.layout.marks(self.context)]
+        return dict(zip(first, self.names, strict=True))
 
     @property
     def hint(self) -> str:

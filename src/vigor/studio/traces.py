@@ -10,8 +10,8 @@ from vigor.studio.shared import Trace
 from vigor.tasks.stage import Body
 
 GREY = (125, 125, 125)
-DOT = 5
-"""Segments of a dot, and of the gap after it, in the line of a way that fails."""
+DOTS = 40
+"""Dots of the line of a way that fails, with gaps as long between them."""
 WIDTHS = {"demonstration": 0.14, "way": 0.32, "sample": 0.1}
 """Widths of lines by kind, in radii of a link."""
 POINTED = 2.2
@@ -41,8 +41,11 @@ def outline(body: Body) -> np.ndarray:
 def segments(trace: Trace) -> np.ndarray:
     """Pieces [n, 2, 3] of a path, with gaps where it fails, and around bodies where it leaves them."""
     pieces = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
-    kept = pieces if trace.holds else pieces[np.arange(len(pieces)) // DOT % 2 == 0]
-    return np.concatenate([kept, *map(outline, trace.end)]).astype(np.float32)
+    if not trace.holds:
+        ends = np.cumsum(np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1))
+        begins = np.append(0.0, ends[:-1])
+        pieces = pieces[(2 * DOTS * begins / max(ends[-1], 1e-9)).astype(int) % 2 == 0]
+    return np.concatenate([pieces, *map(outline, trace.end)]).astype(np.float32)
 
 
 class Traces:
