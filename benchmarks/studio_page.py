@@ -79,13 +79,18 @@ def opened(browser: BrowserContext, url: str, size: tuple[int, int] = (1100, 700
     page.set_viewport_size({"width": size[0], "height": size[1]})
     try:
         page.goto(url)
-        page.get_by_role("button", name="Suggest").wait_for(timeout=60_000)
-        page.wait_for_function("document.querySelectorAll('canvas').length > 0")
-        page.wait_for_timeout(1000)  # Until the scene is drawn.
-        draw_every(page, WAITING)
+        wait_for_studio(page)
         yield page
     finally:
         page.close()
+
+
+def wait_for_studio(page: Page) -> None:
+    """Wait until a page shows the studio."""
+    page.get_by_role("button", name="Suggest").wait_for(timeout=60_000)
+    page.wait_for_function("document.querySelectorAll('canvas').length > 0")
+    page.wait_for_timeout(1000)  # Until the scene is drawn.
+    draw_every(page, WAITING)
 
 
 def draw_every(page: Page, milliseconds: int) -> None:
@@ -119,20 +124,28 @@ class Hand:
 
     def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
+        self.take(places, seconds)
+        self.page.wait_for_timeout(1000 * hold)
+        self.page.mouse.up()
+        draw_every(self.page, WAITING)
+
+    def take(self, places: Sequence[np.ndarray], seconds: float = 1.0) -> None:
+        """Press at the first place, and move along the others for so many seconds each."""
         draw_every(self.page, DRAGGING)
         self.page.mouse.move(*self.pixel(places[0]))
         self._see()
         self.page.mouse.down()
         self._see()
+        self.lead(places, seconds)
+
+    def lead(self, places: Sequence[np.ndarray], seconds: float = 1.0) -> None:
+        """Move along places for so many seconds each."""
         for begin, end in pairwise(places):
             began = time.monotonic()
             while (share := (time.monotonic() - began) / seconds) < 1:
                 self.page.mouse.move(*self.pixel(begin + (end - begin) * (3 * share**2 - 2 * share**3)))
                 self.page.wait_for_timeout(15)
             self.page.mouse.move(*self.pixel(end))
-        self.page.wait_for_timeout(1000 * hold)
-        self.page.mouse.up()
-        draw_every(self.page, WAITING)
 
     def _see(self) -> None:
         """Wait until the page was drawn again, so that it knows what is under the mouse."""

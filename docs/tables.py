@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("data.md", "paper.md", "performance.md")),
+    *(ROOT / "docs" / name for name in ("data.md", "paper.md", "performance.md", "studio.md")),
     *sorted(RESULTS.glob("*.md")),
 ]
 BLOCK = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -481,6 +481,46 @@ ROWS = (
     *("headline", "presets", "methods", "resemblance", "mended", "settled", "verdicts"),
     *("findings", "sensitivity", "ablations"),
 )
+def studio_sentences() -> str:
+    """What the studio's page has said on its tours, with a picture of each sentence and links to the others."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for visit in json.loads((TOUR / "tour.json").read_text(encoding="utf-8")).values():
+        for one in visit["seen"]:
+            said.setdefault((one["sentence"], one["button"]), []).append(one["picture"])
+    return table(
+        [
+            {"sentence": sentence, "button": button, "": f"![{sentence}]({_seen(first)})"}
+            | {"others": ", ".join(f"[{Path(picture).stem.replace('_', ' ')}]({_seen(picture)})" for picture in others)}
+            for (sentence, button), (first, *others) in said.items()
+        ]
+    )
+
+
+TOUR = ROOT / "docs" / "pictures" / "studio"
+"""Folder of the pictures of the studio."""
+
+
+def _seen(picture: str) -> str:
+    """Path of a picture, from a page."""
+    return f"pictures/{TOUR.name}/{picture}"
+
+
+def studio_kills() -> str:
+    words = {
+        "recording": "a movement is recorded",
+        "saving": "demonstrations are saved",
+        "learning": "a run learns",
+        "reload": "the page is reloaded while it records",
+        "two pages": "two pages record, save and delete",
+    }
+    return table(
+        [
+            {"killed while": words[kind], "nothing lost in": f"{one['kept']} of {one['tries']}"}
+            for kind, one in result("studio_kills").items()
+        ]
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     **{name: getattr(row_tables, name) for name in ROWS},
     **{
@@ -489,7 +529,7 @@ TABLES: dict[str, Callable[[], str]] = {
             *(invariants, invariants_calibration, suggestions, iteration),
             *(plans, box_pusher, box_ahead, box_em_drex, box_carrying, box_mechanics),
             *(scenes, self_collisions, arms, ways, ways_lost, ways_people, ways_time),
-            *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture),
+            *(gail_crosscheck, gail_speed, speed, gpu, data, skills, torture, studio_sentences, studio_kills),
             *(paper_tables.differences, paper_tables.em_drex),
         )
     },

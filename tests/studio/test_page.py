@@ -41,8 +41,10 @@ def browser():
 
 
 def record(hand: Hand, robot: Stage, places, seconds: float) -> None:
-    hand.drag([robot.picture().points[robot.grips[-1]], *places], seconds)
-    hand.says("solved")
+    hand.take([robot.picture().points[robot.grips[-1]], *places], seconds)
+    hand.says("Solved: let go.")
+    hand.page.mouse.up()
+    hand.says("let go, solved")
     hand.press("Save")
     hand.says("Saved: 2 in this context.")
 

@@ -47,7 +47,8 @@ class Panel:
             self._plan = PlanTab(gui, session, clicks)
         with tabs.add_tab("View"):
             ViewTab(gui, session, scene)
-        self._held = False
+        self._advised = False, False
+        """Whether the robot was held, and a recording solved, when there was advice last."""
         self._primary.on_click(careful(self._press))
         self._again.on_click(careful(lambda client: recording.drop()))
         self._wire_keys(gui)
@@ -96,8 +97,8 @@ class Panel:
         show(self._state, content=html)
         self._show.draw()
         self._time_line.draw(film)
-        if held != self._held:
-            self._held = held
+        if (held, recording and missing is None) != self._advised:
+            self._advised = held, recording and missing is None
             shared.changes += 1
 
     def refresh(self) -> None:
