@@ -55,16 +55,20 @@ class Tour:
         self._folder, self._name = folder, name
         self.seen: list[dict[str, str]] = []
 
-    def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0) -> None:
-        """Wait for a sentence and the button that belongs to it, and keep a picture."""
+    def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0, wait: int = DRAWN) -> None:
+        """Wait for a sentence and the button that belongs to it, and keep a picture.
+
+        wait: milliseconds until it is taken; none for what the page soon says no more.
+        """
         self.hand.says(sentence, seconds)
         pressed = self.page.get_by_role("button", name=button, exact=True).first
         pressed.wait_for(timeout=1000 * seconds)
         draw_every(self.page, 0)
-        self.page.wait_for_timeout(DRAWN)
-        draw_every(self.page, WAITING)
+        self.page.wait_for_timeout(wait)
         name = f"{self._name}_{picture}.webp"
         shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
+        assert self.page.get_by_text(sentence).first.is_visible(), f"{sentence!r} has gone while its picture was taken"
+        draw_every(self.page, WAITING)
         shot.resize(SHOWN, Image.Resampling.LANCZOS).save(self._folder / name, quality=QUALITY, method=6)
         ready = "" if pressed.is_enabled() else " (not yet)"
         self.seen.append({"picture": name, "sentence": sentence, "button": button + ready})
@@ -80,6 +84,7 @@ class Tour:
 
     def record(self, places: list[np.ndarray]) -> None:
         """Drag along places, and save."""
+        self.page.wait_for_timeout(DRAWN)
         self.hand.drag([self.tip, *places], 1.2, 1.0)
         self.hand.says("Solved. Save it")
         self.hand.press("Save")
@@ -182,15 +187,15 @@ def _learn_astray(tour: Tour) -> None:
     page.get_by_role("combobox", name="From").click()
     page.get_by_role("option", name="the task's own").click()
     hand.press("Learn")
-    hand.says("so far")
+    hand.says("compiling, and the first", SLOW)
     hand.press("Stop")
-    tour.see("stopping_early", "It stops after this iteration; it cannot plan yet.", "Stop")
+    tour.see("stopping_early", "It stops after this iteration; it cannot plan yet.", "Stop", wait=0)
     tour.see("stopped_early", "The last run ended before it could plan. Learn again, or show more.", "Learn", SLOW)
     hand.press("Learn")
     hand.says("learning, iteration", SLOW)
     hand.press("Stop")
-    tour.see("stopping", "It stops after this iteration, and keeps what it has learned.", "Stop")
-    tour.see("planning", "It is planning.", "Export plan", SLOW)
+    tour.see("stopping", "It stops after this iteration, and keeps what it has learned.", "Stop", wait=0)
+    tour.see("planning", "It is planning.", "Export plan", SLOW, wait=0)
 
 
 def _plan_astray(tour: Tour) -> None:
@@ -206,7 +211,7 @@ def _plan_astray(tour: Tour) -> None:
     tour.see("pointed", "planned in", "Export plan")
     hand.tab("Show")
     hand.press("Suggest")
-    tour.see("looking", "Looking for a context where showing something would help most", "Export plan")
+    tour.see("looking", "Looking for a context where showing something would help most", "Export plan", wait=0)
     tour.see("helpful", "Show something here: ", "Export plan", SLOW)
 
 

@@ -31,7 +31,7 @@ pytestmark = [
 ]
 
 
-TABLET = (768, 1024)
+TABLET, PHONE = (768, 1024), (390, 844)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.tab("Show")
         with opened(browser, url, TABLET) as other:
             second = Hand(other, robot.view)
-            check_nothing_is_clipped(second, robot)
+            check_nothing_is_clipped(second, robot, TABLET)
             second.says("Saved: 2")
             second.card("delete", 1)
             second.says("Deleted; undo brings it back.")
@@ -116,6 +116,8 @@ def test_record_learn_and_plan(browser, tmp_path):
             hand.press("Undo: demonstration deleted here")
             second.says("Undone: demonstration deleted here.")
         check_saved(tmp_path, robot.task)
+        with opened(browser, url, PHONE) as small:
+            check_nothing_is_clipped(Hand(small, robot.view), robot, PHONE)
 
         learn(hand, 150)
         curve = page.locator(".uplot")
@@ -157,15 +159,15 @@ def check_what_fails_stays(hand: Hand, robot: Stage, marks) -> None:
     hand.says("Show another way")
 
 
-def check_nothing_is_clipped(hand: Hand, robot: Stage) -> None:
-    """The ball is in the scene, and the panel in the page."""
-    canvas = hand.page.locator("canvas").last.bounding_box()
-    x, y = hand.pixel(robot.picture().points[robot.grips[-1]])
-    assert canvas["x"] < x < canvas["x"] + canvas["width"]
-    assert canvas["y"] < y < canvas["y"] + canvas["height"]
+def check_nothing_is_clipped(hand: Hand, robot: Stage, size: tuple[int, int]) -> None:
+    """The ball is in the scene, where it can be dragged, and the panel in the page."""
+    tip = robot.picture().points[robot.grips[-1]]
+    hand.drag([tip, tip - np.array([1.0, 0.0, 0.0])])
+    hand.says("Not there yet")
+    hand.press("Again")
     for name in ("Suggest", "New", "New context"):
         box = hand.page.get_by_role("button", name=name, exact=True).bounding_box()
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= TABLET[0]
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= size[0]
 
 
 def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):

@@ -1,10 +1,12 @@
-"""The scene: links point from joint to joint."""
+"""The scene: links point from joint to joint, and a page shows all that there is to drag."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from viser.transforms import SO3
 
-from vigor.studio.scene import about_upright, turn_to
+from vigor.studio.scene import USUAL_ASPECT, Fitting, about_upright, turn_to
 
 
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (-3, 4, 0), (0.1, -2, 0.5), (0, 1e-9, -1)])
@@ -15,3 +17,15 @@ def test_the_upright_axis_is_turned_into_a_direction(direction):
 
 def test_a_turn_about_the_upright_axis():
     np.testing.assert_allclose(SO3(about_upright(0.3)).apply(np.array([1.0, 0.0, 2.0])), [np.cos(0.3), np.sin(0.3), 2])
+
+
+def test_what_a_page_shows_fits_its_window():
+    """The panel comes to a tablet's side after it has connected."""
+    fits, shown = Fitting(0.8), []
+    for aspect in (0.7, 0.7, 0.42, 1.6):
+        camera = SimpleNamespace(aspect=aspect, fov=None)
+        fits(camera)
+        shown.append(camera.fov and np.tan(camera.fov / 2) * aspect)
+    assert shown[1] is None  # Nothing has changed.
+    np.testing.assert_allclose([shown[0], shown[2]], np.tan(0.4) * USUAL_ASPECT)
+    np.testing.assert_allclose(shown[3], np.tan(0.4) * 1.6)

@@ -7,7 +7,7 @@ from vigor.basics.colours import PALETTE
 from vigor.tasks.task import Task
 
 SIZE = (270, 84)
-"""Width and height of a chart, in pixels."""
+"""Width and height of a chart, which is as wide as there is room."""
 POINTS = 60
 """Moments that are drawn."""
 
@@ -45,7 +45,8 @@ def chart(title: str, values: np.ndarray, limited: bool, share: float) -> str:
     ]
     now = f'<line x1="{share * width:.0f}" x2="{share * width:.0f}" y1="0" y2="{height}" stroke="currentColor"/>'
     inner = "".join([*dashes, *lines, now])
-    svg = f'<svg width="{width}" height="{height}" style="border:1px solid rgba(128,128,128,.3)">{inner}</svg>'
+    style = "width:100%;border:1px solid rgba(128,128,128,.3)"
+    svg = f'<svg viewBox="0 0 {width} {height}" style="{style}">{inner}</svg>'
     return f'<div style="font-size:.75em;padding:0 1.2em .3em">{title}<br>{svg}</div>'
 
 

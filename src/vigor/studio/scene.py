@@ -10,7 +10,7 @@ from viser.transforms import SO3
 
 from vigor.motion.shapes import Sphere
 from vigor.studio.ghosts import Ghosts
-from vigor.studio.grounds import Obstacles, Shadows, draw_reach
+from vigor.studio.grounds import DARK_REACH, REACH, Obstacles, Shadows, draw_reach
 from vigor.studio.obstacles import Obstacle
 from vigor.studio.rings import Rings, wxyz
 from vigor.studio.session import Session
@@ -49,6 +49,18 @@ def field_for(field: float, aspect: float) -> float:
     return float(2 * np.arctan(np.tan(field / 2) * max(1.0, USUAL_ASPECT / aspect)))
 
 
+class Fitting:
+    """Fits what a page shows to its window, whose shape changes: the panel comes to its side, or a tablet is turned."""
+
+    def __init__(self, field: float) -> None:
+        self._field, self._aspect = field, 0.0
+
+    def __call__(self, camera: Any) -> None:
+        if camera.aspect != self._aspect:
+            self._aspect = camera.aspect
+            camera.fov = field_for(self._field, camera.aspect)
+
+
 class Scene:
     """Draws a session, and tells it what is dragged."""
 
@@ -60,7 +72,7 @@ class Scene:
 
         @server.on_client_connect
         def _(client: Any) -> None:
-            client.camera.fov = field_for(view.field, client.camera.aspect)
+            client.camera.on_update(Fitting(view.field))
             if view.from_above:
                 client.camera.on_update(partial(_stay_above, view))
 
@@ -99,6 +111,8 @@ class Scene:
     def darken(self, dark: bool) -> None:
         """Draw the ground for a dark page, or for a light one."""
         self._grid.cell_color = self._grid.section_color = SLATE if dark else PAPER
+        stage = self._shared.stage
+        draw_reach(self._server.scene, stage.view, stage.picture().points, DARK_REACH if dark else REACH)
 
     # Shapes
 
