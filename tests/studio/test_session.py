@@ -77,7 +77,12 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
         if all(shared.reached):
             break
     assert all(shared.reached)
+    session.new_context()
+    assert not shared.robot.playing  # What was played was for another context.
+    session.choose_context(0)
+    recording.play(0)
     recording.delete(0)
+    assert not shared.robot.playing
     session.new_context()
     assert recording.words(recording.library.last) == ": demonstration deleted in another context"
     recording.undo()

@@ -241,7 +241,7 @@ class Planning:
             return
         first = suggested.pop(0)
         suggested.append(first)
-        self._shared.context = np.array(first.context)
+        self._shared.go_to(np.array(first.context))
         self._shared.tell(f"Show something here: {first.reason}.")
 
 

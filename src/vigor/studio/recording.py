@@ -59,7 +59,7 @@ class Recording:
         with shared.lock:
             shared.refuse_while_recording()
             changed = change()
-            shared.context = changed.context
+            shared.go_to(changed.context)
             shared.tell(said.format(changed.done))
 
     def words(self, change: Change | None) -> str:
@@ -78,7 +78,7 @@ class Recording:
         given, shared = self._imported(number), self._shared
         with shared.lock:
             shared.refuse_while_recording()
-            shared.context = given.contexts[given.context_of[number]]
+            shared.go_to(given.contexts[given.context_of[number]])
             shared.tell(f"Demonstration {number + 1} of those imported.")
         shared.play(self.imported_promp, given.weights[number])
 
@@ -126,6 +126,7 @@ class Recording:
         with self._shared.lock:
             self._shared.refuse_while_recording()
             self.library.delete(self._number(rank))
+            self._shared.robot.stop_playing()  # It may be the one.
             self._shared.tell("Deleted; undo brings it back.")
 
     def _number(self, rank: int) -> int:

@@ -206,7 +206,7 @@ class Session:
 
     def _go_to(self, context: np.ndarray) -> None:
         if not np.array_equal(context, self.shared.context):
-            self.shared.context = context
+            self.shared.go_to(context)
             self.shared.tell(self.shared.hint)
         self._ask()
 

@@ -89,6 +89,11 @@ class Shared:
             setattr(self, what, wanted)
             self.changes += 1
 
+    def go_to(self, context: np.ndarray) -> None:
+        """Go to a context; what was played was for another one."""
+        self.robot.stop_playing()
+        self.context = context
+
     def let_go(self) -> None:
         """End what is dragged."""
         self.drag = None
