@@ -23,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from studio_page import WAITING, Hand, chromium, draw_every, opened, studio
+from vigor.studio.shared import Shared
 from vigor.tasks import load_task
 from vigor.tasks.stage import Stage, load_stage
 
@@ -78,6 +79,10 @@ class Tour:
     def tip(self) -> np.ndarray:
         """Place of the ball where movements begin."""
         return self.robot.picture().points[self.robot.grips[-1]]
+
+    @property
+    def movable(self) -> str:
+        return Shared(self.robot, self.hand.context()).movable
 
     def marks(self) -> list[np.ndarray]:
         return [mark.position for mark in self.robot.layout.marks(self.hand.context())]
@@ -268,16 +273,17 @@ def _learn(tour: Tour, found: Visit, iterations: int) -> None:
 
 
 def _plan(tour: Tour) -> None:
-    hand, drag = tour.hand, "Drag a target, or add an obstacle: it plans anew. Click a way to play it."
+    hand, page, movable = tour.hand, tour.page, tour.movable
+    drag = f"Drag {movable}, or add an obstacle: it plans anew. Click a way to play it."
     hand.tab("Plan")
     hand.says("planned in", SLOW)
-    if not tour.page.get_by_text(drag).is_visible():
-        tour.see("no_way", "No way solves this: drag a target, or show it here and learn again.", "New context")
+    if not page.get_by_text(drag).is_visible():
+        tour.see("no_way", f"No way solves this. Drag {movable}, or show it here and learn again.", "New context")
         return
     tour.see("plans", drag, "Export plan")
     hand.press("Ball")
     hand.says("obstacle 1", SLOW)
-    tour.see("obstacle", drag if tour.page.get_by_text(drag).is_visible() else "No way solves this", "Remove")
+    tour.see("obstacle", drag if page.get_by_text(drag).is_visible() else "No way solves this", "Remove")
     hand.press("Remove")
     hand.says(drag, SLOW)
     hand.card("play", 0)
@@ -285,7 +291,7 @@ def _plan(tour: Tour) -> None:
     tour.see("played", drag, "Export plan")
     hand.press("Close")
     hand.press("Export plan")
-    tour.see("exported", "The plan is written. Drag a target for another, or press New context.", "New context")
+    tour.see("exported", f"The plan is written. Drag {movable} for another, or press New context.", "New context")
 
 
 def main() -> None:

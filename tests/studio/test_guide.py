@@ -37,6 +37,7 @@ def run(running: bool, iterations: int = 10, stopping: bool = False, problem: st
         ({"progress": run(False), "moving": True, "holds": True}, PLAN, "Drag a target", "Export plan"),
         ({"progress": run(False), "unplanned": "no memory"}, PLAN, "No plan: no memory.", "New context"),
         ({"progress": run(False), "holds": True}, PLAN, "Drag a target", "Export plan"),
+        ({"progress": run(False), "holds": True, "movable": "the goal"}, PLAN, "Drag the goal, or", "Export plan"),
         ({"progress": run(False), "holds": False}, PLAN, "No way solves this", "New context"),
         ({"progress": run(False), "holds": False, "obstacles": 1}, PLAN, "move the obstacle", "New context"),
         ({"progress": run(False), "holds": False, "unreachable": "Too far."}, PLAN, "Too far.", "New context"),

@@ -36,6 +36,4 @@ def script(name: str, still: bool) -> str:
     """HTML that names the tab and makes room for the scene; still: and keeps the view from being turned."""
     code = NAME.format(json.dumps(name)) + (STILL if still else "")
     # A page that is drawn by React runs no scripts of HTML that it is given, but hears when a picture is not there.
-    return (
-        f'<img src="data:," alt="" style="display:none" onerror="{escape(code, quote=True)}"><style>{STYLE}</style>'
-    )
+    return f'<img src="data:," alt="" style="display:none" onerror="{escape(code, quote=True)}"><style>{STYLE}</style>'

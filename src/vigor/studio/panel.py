@@ -116,10 +116,12 @@ class Panel:
             count = 0 if library.current is None else len(library.current.weights)
             answer, plan = session.planning.answer, session.planning.plan
             now = guide.State(
-                shared.stage.layout.instruction, count, len(session.recording.numbers), shared.robot.recorder.active,
-                shared.robot.held, shared.missing is None, session.learning.progress,
-                None if plan is None else plan.failure is None, (answer and answer.problem) or "", session.moving,
-                len(shared.obstacles), session.planning.exported, shared.hint,
+                instruction=shared.stage.layout.instruction, movable=shared.movable, demonstrations=count,
+                here=len(session.recording.numbers), recording=shared.robot.recorder.active, held=shared.robot.held,
+                solved=shared.missing is None, progress=session.learning.progress,
+                holds=None if plan is None else plan.failure is None, unplanned=(answer and answer.problem) or "",
+                moving=session.moving, obstacles=len(shared.obstacles), exported=session.planning.exported,
+                unreachable=shared.hint,
             )  # fmt: skip
         self._advice = advice = guide.advise(now)
         show(self._guide, content=guide.line(advice, count))

@@ -49,7 +49,7 @@ class PlanTab:
         show(self._export, visible=planning.plan is not None and primary != "Export plan")
         if current is None or plans is None or latest is None:
             can = progress is not None and progress.can_plan
-            text = PLANNING if can and plans is None else "planning" if can else "learn first; then drag a target"
+            text = PLANNING if can and plans is None else "planning" if can else "learn first"
             problem = "" if current is None else current.problem
             show(self._said, content=say(problem or text))
         else:

@@ -49,18 +49,6 @@ def field_for(field: float, aspect: float) -> float:
     return float(2 * np.arctan(np.tan(field / 2) * max(1.0, USUAL_ASPECT / aspect)))
 
 
-class Fitting:
-    """Fits what a page shows to its window, whose shape changes: the panel comes to its side, or a tablet is turned."""
-
-    def __init__(self, field: float) -> None:
-        self._field, self._aspect = field, 0.0
-
-    def __call__(self, camera: Any) -> None:
-        if camera.aspect != self._aspect:
-            self._aspect = camera.aspect
-            camera.fov = field_for(self._field, camera.aspect)
-
-
 class Scene:
     """Draws a session, and tells it what is dragged."""
 
@@ -72,7 +60,7 @@ class Scene:
 
         @server.on_client_connect
         def _(client: Any) -> None:
-            client.camera.on_update(Fitting(view.field))
+            client.camera.on_update(partial(fit, view.field))
             if view.from_above:
                 client.camera.on_update(partial(_stay_above, view))
 
@@ -280,6 +268,13 @@ def _point(client: Any, eye: Any, up: Any, look_at: Any) -> None:
 def _half(shape: Obstacle) -> np.ndarray:
     """Half the size [3] of an obstacle."""
     return np.full(3, shape.radius) if isinstance(shape, Sphere) else np.subtract(shape.high, shape.low) / 2
+
+
+def fit(field: float, camera: Any) -> None:
+    """Fit what a page shows to its window, whose shape changes: the panel comes to its side, or a tablet is turned."""
+    wanted = field_for(field, camera.aspect)
+    if abs(camera.fov - wanted) > 1e-3:
+        camera.fov = wanted
 
 
 def _stay_above(view: View, camera: Any) -> None:

@@ -123,6 +123,13 @@ class Shared:
         return [f"target {i}" if self.numbered else mark.label for i, mark in enumerate(marks, start=1)]
 
     @property
+    def movable(self) -> str:
+        """Something that can be dragged to change the context, in words."""
+        marks = self.stage.layout.marks(self.context)
+        named = next((mark.label for mark in marks if mark.moves), "")
+        return f"the {named}" if named and not self.numbered else "a target"
+
+    @property
     def labels(self) -> dict[str, str]:
         """What the marks are called, by the first words of their labels, with which features name them."""
         first = [mark.label.partition(" ")[0] for mark in self.stage.layout.marks(self.context)]
