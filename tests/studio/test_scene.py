@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from viser.transforms import SO3
 
-from vigor.studio.scene import USUAL_ASPECT, about_upright, fit, turn_to
+from vigor.studio.scene import USUAL_ASPECT, about_upright, fit, stroke, turn_to
+from vigor.studio.traces import WIDTHS
+from vigor.tasks import load_task
+from vigor.tasks.stage import load_stage
 
 
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (-3, 4, 0), (0.1, -2, 0.5), (0, 1e-9, -1)])
@@ -29,3 +32,10 @@ def test_what_a_page_shows_fits_its_window():
     camera.aspect = 1.6
     fit(0.8, camera)
     assert camera.fov == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("name", ["planar-reacher", "panda-reacher", "box-pusher"])
+def test_lines_are_as_thin_for_every_robot(name):
+    view = load_stage(load_task(name)).view
+    height = 2 * np.linalg.norm(np.subtract(view.camera, view.look_at)) * np.tan(view.field / 2)
+    assert 1.5 < 700 * WIDTHS["way"] * stroke(view) / height < 4  # Pixels of a window's height.

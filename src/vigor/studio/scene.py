@@ -27,6 +27,8 @@ PAPER, SLATE = (232, 232, 232), (55, 58, 64)
 """Colours of the ground's lines on a light page and on a dark one."""
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
+STROKE = 0.01
+"""Part of a view's height."""
 TIPPED = 0.02
 """Slant of a view from above that is put right, as a sine."""
 USUAL_ASPECT = 1.1
@@ -69,14 +71,14 @@ class Scene:
         self._links, self._joints = self._robot(picture)
         self._skin = [self._surface(number, part) for number, part in enumerate(self._shared.stage.surfaces)]
         self._rings = Rings(server.scene, session, picture, marks)
-        self._trail = Trail(server.scene, self._shared.stage.view.link)
-        self._ghosts = Ghosts(server.scene, view.link)
+        self._trail = Trail(server.scene, stroke(view))
+        self._ghosts = Ghosts(server.scene, stroke(view))
         self._state: tuple[Any, ...] = (None,) * 4
         self._now: tuple[Any, ...] = ()
         """What the scene was drawn from last: things that are replaced as a whole, and numbers."""
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
-        self._traces = Traces(server.scene, view.link)
+        self._traces = Traces(server.scene, stroke(view))
         self._obstacles = Obstacles(server.scene, view, self._drags)
         self._shadows = Shadows(server.scene, view)
         draw_reach(server.scene, view, picture.points)
@@ -268,6 +270,12 @@ def _point(client: Any, eye: Any, up: Any, look_at: Any) -> None:
 def _half(shape: Obstacle) -> np.ndarray:
     """Half the size [3] of an obstacle."""
     return np.full(3, shape.radius) if isinstance(shape, Sphere) else np.subtract(shape.high, shape.low) / 2
+
+
+def stroke(view: View) -> float:
+    """Width that widths of lines are multiples of: a part of what is seen, so that lines are as thin for every robot."""
+    away = np.linalg.norm(np.subtract(view.camera, view.look_at))
+    return float(STROKE * 2 * away * np.tan(view.field / 2))
 
 
 def fit(field: float, camera: Any) -> None:

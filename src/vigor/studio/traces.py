@@ -13,7 +13,7 @@ GREY = (125, 125, 125)
 DOTS = 40
 """Dots of the line of a way that fails, with gaps as long between them."""
 WIDTHS = {"demonstration": 0.14, "way": 0.32, "sample": 0.1}
-"""Widths of lines by kind, in radii of a link."""
+"""Widths of lines by kind, in strokes of the scene."""
 POINTED = 2.2
 """Factor on the width of what somebody points at."""
 
@@ -51,8 +51,8 @@ def segments(trace: Trace) -> np.ndarray:
 class Traces:
     """Lines of the scene; those that stay the same are not sent again."""
 
-    def __init__(self, scene: Any, link: float) -> None:
-        self._scene, self._link = scene, link
+    def __init__(self, scene: Any, stroke: float) -> None:
+        self._scene, self._stroke = scene, stroke
         self._shown: list[tuple[Any, Trace, float]] = []
 
     def draw(self, traces: Sequence[Trace], pointed: int | None) -> None:
@@ -62,9 +62,9 @@ class Traces:
             if i < len(self._shown) and self._shown[i][1:] == (trace, wide):
                 continue
             lines = segments(trace)
-            lines[..., 2] += 0.001 * i * self._link
+            lines[..., 2] += 0.001 * i * self._stroke
             colour = GREY if trace.kind != "way" else rgb(colour_of(trace))
-            thickness = wide * self._link * WIDTHS[trace.kind]
+            thickness = wide * self._stroke * WIDTHS[trace.kind]
             handle = self._scene.add_line_segments(f"/traces/{i}", lines, colour, thickness=thickness)
             self._shown[i : i + 1] = [(handle, trace, wide)]
         for handle, _, _ in self._shown[len(traces) :]:
