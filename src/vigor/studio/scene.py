@@ -273,7 +273,7 @@ def _half(shape: Obstacle) -> np.ndarray:
 
 
 def stroke(view: View) -> float:
-    """Width that widths of lines are multiples of: a part of what is seen, so that lines are as thin for every robot."""
+    """Width that those of lines are multiples of: a part of what is seen, so that they are as thin for every robot."""
     away = np.linalg.norm(np.subtract(view.camera, view.look_at))
     return float(STROKE * 2 * away * np.tan(view.field / 2))
 
