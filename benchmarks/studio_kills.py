@@ -12,8 +12,10 @@ arm at once and both press Save, one of them closed and opened again now and the
 """
 
 import argparse
+import io
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from playwright.sync_api import BrowserContext, Page
 
 from studio_page import Hand, chromium, opened, studio, wait_for_studio
@@ -137,7 +140,7 @@ def saved(folder: Path) -> tuple[int, str]:
 # In a browser
 
 
-def used(attempt: Callable[[BrowserContext, str, random.Random], None], tries: int, rng: random.Random) -> int:
+def used(attempt: Callable[[BrowserContext, str, random.Random, int], None], tries: int, rng: random.Random) -> int:
     """Tries in one studio after which all demonstrations of a folder are there, each once."""
     kept = 0
     with (
@@ -146,7 +149,7 @@ def used(attempt: Callable[[BrowserContext, str, random.Random], None], tries: i
         chromium(seldom=True, coarse=True) as browser,
     ):
         for number in range(1, tries + 1):
-            attempt(browser, url, rng)
+            attempt(browser, url, rng, number)
             count, problem = saved(Path(folder))
             if problem or count != number:
                 print(f"{attempt.__name__} {number}: {problem or f'{count} demonstrations of {number}'}", flush=True)
@@ -155,22 +158,23 @@ def used(attempt: Callable[[BrowserContext, str, random.Random], None], tries: i
     return kept
 
 
-def reload(browser: BrowserContext, url: str, rng: random.Random) -> None:
+def reload(browser: BrowserContext, url: str, rng: random.Random, number: int) -> None:
     """Reload a page at a random moment of a recording, go on with it, and save it."""
     robot = load_stage(load_task(TASK))
     with opened(browser, url) as page:
         hand = Hand(page, robot.view)
         tip, (first, last) = robot.picture().points[-1], places(hand, robot)
-        there = tip + rng.uniform(0.2, 1.0) * (first - tip)
-        hand.take([tip, there], rng.uniform(0.3, 1.0))
+        hand.take([tip, tip + rng.uniform(0.2, 1.0) * (first - tip)], rng.uniform(0.3, 1.0))
         page.reload()
         wait_for_studio(page)
         hand.says("let go, ")
-        hand.drag([there, first, BETWEEN, last], 1.0, 1.0)
-        save(page)
+        hand.take([ball(hand), first, BETWEEN, last])
+        hand.says("Solved: let go.")
+        page.mouse.up()
+        save(number, page)
 
 
-def two_pages(browser: BrowserContext, url: str, rng: random.Random) -> None:
+def two_pages(browser: BrowserContext, url: str, rng: random.Random, number: int) -> None:
     """Drag the ball in one page while another tries to, and press Save in both at once."""
     robot = load_stage(load_task(TASK))
     with opened(browser, url) as page, opened(browser, url) as other:
@@ -179,10 +183,10 @@ def two_pages(browser: BrowserContext, url: str, rng: random.Random) -> None:
         hand.take([tip, first], rng.uniform(0.3, 1.0))
         second.drag([first, last], rng.uniform(0.1, 0.5))
         hand.lead([first, BETWEEN, last])
-        page.wait_for_timeout(1000)
+        hand.says("Solved: let go.")
         page.mouse.up()
         second.says("Solved. Save it")
-        save(page, other)
+        save(number, page, other)
 
 
 def places(hand: Hand, robot: Stage) -> list[np.ndarray]:
@@ -190,12 +194,22 @@ def places(hand: Hand, robot: Stage) -> list[np.ndarray]:
     return [mark.position for mark in robot.layout.marks(hand.context())]
 
 
-def save(*pages: Page) -> None:
-    """Press Save in pages as nearly at once as can be."""
+def ball(hand: Hand) -> np.ndarray:
+    """Place [3] of the ball, by its colour: a hand that is let go in the middle does not know how far the arm came."""
+    hand.page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
+    hand.page.wait_for_timeout(3000)  # Until the scene is drawn.
+    shot = Image.open(io.BytesIO(hand.page.screenshot(timeout=120_000))).convert("RGB")
+    red, green, blue = np.moveaxis(np.asarray(shot, int), -1, 0)
+    y, x = np.nonzero((red > 200) & (green > 70) & (green < 170) & (blue < 80))
+    return hand.place(float(np.median(x)), float(np.median(y)))
+
+
+def save(number: int, *pages: Page) -> None:
+    """Press Save in pages as nearly at once as can be, and wait until so many demonstrations are said to be there."""
     Hand(pages[0], load_stage(load_task(TASK)).view).says("Solved. Save it")
     for page in pages:
         page.evaluate("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Save')?.click()")
-    pages[-1].get_by_text("Undo: demonstration saved").wait_for()
+    pages[-1].get_by_text(re.compile(rf"1 Show \({number}\b")).wait_for()
 
 
 def main() -> None:

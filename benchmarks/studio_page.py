@@ -122,6 +122,12 @@ class Hand:
         )
         return float(x), float(y)
 
+    def place(self, x: float, y: float) -> np.ndarray:
+        """Place [3] on the ground that a pixel of the page shows."""
+        right, down = (np.array([x, y]) - self._middle) / self._scale
+        ray = self._forward + right * self._right + down * self._down
+        return self._eye - ray * self._eye[2] / ray[2]
+
     def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
         self.take(places, seconds)

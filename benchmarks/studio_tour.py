@@ -33,6 +33,8 @@ QUALITY = 82
 """Of pictures, of 100: words stay sharp, and colours are those of the page."""
 DRAWN = 3000
 """Milliseconds until all that has changed is drawn."""
+HELD = 10_000
+"""Milliseconds that a page is held still, which hears what is new when it is drawn."""
 SLOW = 900.0
 """Seconds that a run or a first plan may take."""
 
@@ -59,12 +61,12 @@ class Tour:
     def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0, wait: int = DRAWN) -> None:
         """Wait for a sentence and the button that belongs to it, and keep a picture.
 
-        wait: milliseconds until it is taken; none for what the page soon says no more.
+        wait: milliseconds until it is taken; none for what the page soon says no more, which is held for that long.
         """
         self.hand.says(sentence, seconds)
         pressed = self.page.get_by_role("button", name=button, exact=True).first
         pressed.wait_for(timeout=1000 * seconds)
-        draw_every(self.page, 0)
+        draw_every(self.page, 0 if wait else HELD)
         self.page.wait_for_timeout(wait)
         name = f"{self._name}_{picture}.webp"
         shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
@@ -285,6 +287,7 @@ def _plan(tour: Tour) -> None:
     hand.says("obstacle 1", SLOW)
     tour.see("obstacle", drag if page.get_by_text(drag).is_visible() else "No way solves this", "Remove")
     hand.press("Remove")
+    page.get_by_text("obstacle 1").first.wait_for(state="detached", timeout=1000 * SLOW)
     hand.says(drag, SLOW)
     hand.card("play", 0)
     hand.says("played to its end", 300.0)

@@ -188,7 +188,8 @@ class Planning:
         """The run, its plans and one of their solutions for the context."""
         answer, plan = self.answer, self.plan
         if answer is None or answer.plans is None or plan is None or not 0 <= rank < len(plan.solutions):
-            raise UserError("there is no such plan; learn first")
+            busy = self._asked is not None and answer is None
+            raise UserError("it is still planning" if busy else "there is no such plan; learn first")
         return answer.question.run, answer.plans, plan.solutions[rank]
 
     # Obstacles
