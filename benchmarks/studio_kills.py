@@ -40,6 +40,8 @@ EYE = np.array([0.0, 0.0, 10.0])
 TARGETS = ((0.5, 2.5, 0.0), (0.5, -2.5, 0.0))
 BETWEEN = np.array([2.0, 0.0, 0.0])
 """Place on the way from the first target to the last, around the base."""
+SOLVED = re.compile("^Solved: let go|^Solved. Save it")
+"""Said of a movement that is held or, after a minute, no more."""
 KINDS = ("recording", "saving", "learning", "reload", "two pages")
 LATEST = {"recording": 1.0, "saving": 2.0, "learning": 20.0}
 """Seconds after which the kill comes at the latest."""
@@ -169,7 +171,7 @@ def reload(browser: BrowserContext, url: str, rng: random.Random, number: int) -
         wait_for_studio(page)
         hand.says("let go, ")
         hand.take([ball(hand), first, BETWEEN, last])
-        hand.says("Solved: let go.")
+        hand.says(SOLVED, 180)
         page.mouse.up()
         save(number, page)
 
@@ -183,7 +185,7 @@ def two_pages(browser: BrowserContext, url: str, rng: random.Random, number: int
         hand.take([tip, first], rng.uniform(0.3, 1.0))
         second.drag([first, last], rng.uniform(0.1, 0.5))
         hand.lead([first, BETWEEN, last])
-        hand.says("Solved: let go.")
+        hand.says(SOLVED, 180)
         page.mouse.up()
         second.says("Solved. Save it")
         save(number, page, other)

@@ -155,7 +155,8 @@ class Hand:
 
     def _see(self) -> None:
         """Wait until the page was drawn again, so that it knows what is under the mouse."""
-        self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        for _ in range(2):  # In the first frame it hears of the mouse.
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).first.click()

@@ -72,6 +72,7 @@ class Tour:
         shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
         assert self.page.get_by_text(sentence).first.is_visible(), f"{sentence!r} has gone while its picture was taken"
         draw_every(self.page, WAITING)
+        self.page.wait_for_timeout(0 if wait else HELD)
         shot.resize(SHOWN, Image.Resampling.LANCZOS).save(self._folder / name, quality=QUALITY, method=6)
         ready = "" if pressed.is_enabled() else " (not yet)"
         self.seen.append({"picture": name, "sentence": sentence, "button": button + ready})
@@ -256,6 +257,7 @@ def _put_goal_ahead(tour: Tour) -> None:
     for number in (0, 1):
         wanted = tour.robot.layout.marks(np.array([0.07, 0.0, 0.0]))[number].position
         edge = np.array([0.09, -0.02, 0.0]) if number == 0 else np.zeros(3)  # Clear of the box.
+        tour.page.wait_for_timeout(DRAWN)
         tour.hand.drag([tour.marks()[number] + edge, wanted + edge], 1.0)
 
 

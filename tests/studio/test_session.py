@@ -116,6 +116,8 @@ def test_plans_are_rough_while_a_target_is_dragged_and_whole_once_it_is_let_go(s
     session.watch()
     session.drag(0, "start", (EYE, place, place), held)
     assert [question.rough for question in asked] == [False]  # To grab changes nothing.
+    with pytest.raises(UserError, match="still planning"):
+        session.planning.play(0)
     for x in (0.1, 0.2):
         session.drag(0, "update", (EYE, place, place + np.array([x, 0.0, 0.0])), held)
         session.watch()
