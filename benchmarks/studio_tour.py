@@ -254,6 +254,9 @@ def _show(tour: Tour, found: Visit) -> None:
 
 def _put_goal_ahead(tour: Tour) -> None:
     """Drag the goal and its knob to where the box comes to when it is pushed straight ahead."""
+    while tour.hand.context()[0] < 0.05:  # The goal's edge is under the box.
+        tour.hand.press("New")
+        tour.page.wait_for_timeout(DRAWN)
     for number in (0, 1):
         wanted = tour.robot.layout.marks(np.array([0.07, 0.0, 0.0]))[number].position
         edge = np.array([0.09, -0.02, 0.0]) if number == 0 else np.zeros(3)  # Clear of the box.
