@@ -3,8 +3,8 @@
 Run it with:  python benchmarks/studio_film.py docs/pictures/studio.gif
 
 It begins with generated demonstrations and records one more by mouse. The pictures are taken one by one while the mouse
-moves, so that the film is smoother and quicker than it was. Beside the film it writes pictures of plans and of one that is
-played.
+moves, so that the film is smoother and quicker than it was. Beside the film it writes pictures of plans and of one
+that is played.
 """
 
 import argparse

@@ -42,6 +42,7 @@ def test_the_smallest_margin_is_said():
 def test_a_violation_is_the_reason():
     over = Violation("position", "joint4", 0.1)
     assert failure(solution(violated=over), WAY, NAMES) == "joint4 beyond its limit by 0.10 rad"
+    assert failure(solution(violated=replace(over, amount=0.002)), WAY, NAMES).endswith("by 0.0020 rad")
     parts = solution(success=1.0), solution(success=1.0, violated=over)
     promised = [cards((part,), [WAY], NAMES, 0, [False]) for part in parts]
     assert ["100%" in html for html in promised] == [True, False]

@@ -176,7 +176,7 @@ def test_time_is_recorded_only_while_somebody_holds_the_robot(session):
 
 
 def test_a_film_is_paused_gone_through_and_slowed_down(session):
-    session.shared.play(PLANAR.promp, np.full(PLANAR.promp.weights, 0.1))
+    session.shared.play(PLANAR.promp, np.full(PLANAR.promp.weights, 0.1), 3.0)
     film = session.shared.robot.film
     session.tick(0.0)
     session.tick(0.1)

@@ -132,7 +132,7 @@ def broken(violated: Violation) -> str:
     """A violated constraint in words."""
     name, amount = violated.name, violated.amount
     said = {
-        "position": f"{name} beyond its limit by {amount:.2f} rad",
+        "position": f"{name} beyond its limit by {amount:.{2 if amount >= 0.01 else 4}f} rad",
         "velocity": f"{name} too fast; it would need {violated.seconds or 0:.1f} s",
         "itself": f"a link is {length(amount)} inside another",
         "keep-out": f"a link is {length(amount)} inside obstacle {name}",

@@ -162,7 +162,9 @@ class Planning:
             self.chosen = rank
             pairs = zip(self._ways, plans.plans[0].solutions, strict=True)
             others = [(way, np.array(part.movement)) for way, part in pairs if way.rank != rank and not self.hides(way)]
-        self._shared.play(promp_of(solution), np.array(solution.movement), others)
+        assert solution.situation is not None
+        seconds = solution.situation.constraints.seconds
+        self._shared.play(promp_of(solution), np.array(solution.movement), seconds, others)
         self._shared.changes += 1
 
     def export(self) -> Path:

@@ -20,7 +20,7 @@ class Recording:
     def __init__(self, shared: Shared, library: Library, imported: Demonstrations | None = None) -> None:
         self.library, self.imported = library, imported
         task = library.task
-        self.imported_promp = task.promp if imported is None else preprocessing.settled(task, imported).promp
+        self.imported_task = task if imported is None else preprocessing.settled(task, imported)
         self._shared = shared
 
     def save(self) -> None:
@@ -80,11 +80,11 @@ class Recording:
             shared.refuse_while_recording()
             shared.go_to(given.contexts[given.context_of[number]])
             shared.tell(f"Demonstration {number + 1} of those imported.")
-        shared.play(self.imported_promp, given.weights[number])
+        shared.play(self.imported_task.promp, given.weights[number], self.imported_task.arm.seconds)
 
     def keep(self, number: int) -> None:
         """Add an imported demonstration to the library."""
-        given, promp = self._imported(number), self.imported_promp
+        given, promp = self._imported(number), self.imported_task.promp
         context = given.contexts[given.context_of[number]]
         recording = movement(promp, given.weights[number], promp.steps)
         self.library.add(context, recording if given.recordings is None else given.recordings[number])
@@ -119,7 +119,8 @@ class Recording:
         """Play one of this context's demonstrations."""
         with self._shared.lock:
             weights = self._weights(self._number(rank))
-        self._shared.play(self.library.settled.promp, weights)
+        settled = self.library.settled
+        self._shared.play(settled.promp, weights, settled.arm.seconds)
 
     def delete(self, rank: int) -> None:
         """Delete one of this context's demonstrations; the last with -1."""

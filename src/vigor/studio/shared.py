@@ -153,9 +153,16 @@ class Shared:
         """The path of a movement primitive with weights [D]; others: further fields of the trace."""
         return Trace(self.stage.lift(movement(promp, weights, SMOOTH)), **others)
 
-    def play(self, promp: ProMP, weights: np.ndarray, others: Sequence[tuple[Trace, np.ndarray]] = ()) -> None:
-        """Let the robot play a movement primitive with weights [D]; others: ways with their weights, as its ghosts."""
+    def play(
+        self, promp: ProMP, weights: np.ndarray, seconds: float, others: Sequence[tuple[Trace, np.ndarray]] = ()
+    ) -> None:
+        """Let the robot play a movement primitive with weights [D] in so many seconds.
+
+        others: ways with their weights, as its ghosts.
+        """
         pictures, rate = self.frames(promp, weights)
+        if not self.robot.picture.bodies:  # What is simulated takes its own time.
+            rate = (len(pictures) - 1) / seconds
         ghosts = [(way, self.frames(promp, own)[0]) for way, own in others]
         with self.lock:
             self.refuse_while_recording()

@@ -91,7 +91,7 @@ class ShowTab:
         if given is None:
             return ""
         drawings = [
-            self._drawing(given.contexts[number], recording.imported_promp, weights[None])
+            self._drawing(given.contexts[number], recording.imported_task.promp, weights[None])
             for number, weights in zip(given.context_of, given.weights, strict=True)
         ]
         frame = Frame.around(self._shared.stage.view, drawings)
