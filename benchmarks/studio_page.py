@@ -102,16 +102,20 @@ class Hand:
     """Moves the mouse to places in the scene, as long as nobody turns the view."""
 
     def __init__(self, page: Page, view: View) -> None:
-        self.page = page
-        box = page.locator("canvas").last.bounding_box()
-        assert box is not None
-        self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        self.page, self._view = page, view
         self._eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
         self._forward = (look - self._eye) / np.linalg.norm(look - self._eye)
         right = np.cross(self._forward, up)
         self._right = right / np.linalg.norm(right)
         self._down = np.cross(self._forward, self._right)
-        field = field_for(view.field, box["width"] / box["height"])
+        self._measure()
+
+    def _measure(self) -> None:
+        """Measure the scene's window, which is narrower once the panel has come."""
+        box = self.page.locator("canvas").last.bounding_box()
+        assert box is not None
+        self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        field = field_for(self._view.field, box["width"] / box["height"])
         self._scale = box["height"] / 2 / np.tan(field / 2)
 
     def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
@@ -138,6 +142,7 @@ class Hand:
     def take(self, places: Sequence[np.ndarray], seconds: float = 1.0) -> None:
         """Press at the first place, and move along the others for so many seconds each."""
         draw_every(self.page, DRAGGING)
+        self._measure()
         self.page.mouse.move(*self.pixel(places[0]))
         self._see()
         self.page.mouse.down()
