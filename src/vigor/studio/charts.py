@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.colours import PALETTE
+from vigor.studio.film import Film
 from vigor.tasks.task import Task
 
 SIZE = (270, 84)
@@ -50,10 +51,15 @@ def chart(title: str, values: np.ndarray, limited: bool, share: float) -> str:
     return f'<div style="font-size:.75em;padding:0 1.2em .3em">{title}<br>{svg}</div>'
 
 
-def charts(task: Task, poses: np.ndarray, rate: float, share: float) -> str:
-    """Both charts of poses [T, dimensions]."""
-    angles, speeds, limited = courses(task, poses, rate)
-    said = ("between its limits", "as a part of the largest") if limited else ("in radians", "in radians a second")
-    return chart(f"angle of each joint, {said[0]}", angles, limited, share) + chart(
-        f"speed, {said[1]}", speeds, limited, share
-    )
+def charts(task: Task, film: Film) -> str:
+    """Both charts of what is played."""
+    values, speeds, limited = courses(task, film.poses, film.rate)
+    if limited:
+        titles = "angle of each joint, between its limits", "speed, as a part of the largest"
+    elif len(film.seen[0].points) == values.shape[1] + 1:  # As many joints as links.
+        titles = "angle of each joint, in radians", "speed, in radians a second"
+    else:
+        titles = "each coordinate", "its speed, a second"
+    share = film.time / max(film.seconds, 1e-9)
+    parts = zip(titles, (values, speeds), strict=True)
+    return "".join(chart(title, part, limited, share) for title, part in parts)

@@ -70,5 +70,5 @@ def _notes(plan: Plan, answer: Answer) -> list[str]:
     count, good = len(plan.solutions), sum(part.holds for part in plan.solutions)
     return [
         f"{good} of {count} ways solve it, planned in {answer.seconds:.1f} s",
-        *([plan.warning] if plan.warning else []),
+        *([plan.warning.replace("keep-out", "obstacle")] if plan.warning else []),  # As it is called here.
     ]

@@ -205,9 +205,9 @@ class Planning:
                 raise UserError(f"there are {obstacles.MOST} obstacles, which is as many as the studio has")
             shared.robot.stop_playing()
             view, marks = shared.stage.view, shared.stage.layout.marks(shared.context)
-            points = shared.stage.picture().points
-            where = self._ways[0].points if self._ways else obstacles.among(points, marks)
-            shape = obstacles.new(kind, where, points, marks, view)
+            picture = shared.stage.picture()
+            where = self._ways[0].points if self._ways else obstacles.among(picture.points, marks)
+            shape = obstacles.new(kind, where, obstacles.body(picture, shared.stage.surfaces), marks, view)
             shared.obstacles = (*shared.obstacles, shape)
             shared.tell(f"A {kind}: drag it, or its knob to size it. No link of a plan may enter it.")
 
