@@ -144,7 +144,7 @@ def essentials(common: Sequence[Essential], rank: int, names: Mapping[str, str])
     """A table of what all demonstrations have in common, and how a solution has it; names: of regions by label."""
     rows = [
         f"<tr><td>{escape(named(item.name, names))}</td>"
-        f'<td style="white-space:nowrap">{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>'
+        f'<td style="white-space:nowrap;padding-right:.6em">{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>'
         f'<td style="white-space:nowrap;color:{_judged(item, rank)}">{item.values[rank]:.2g}</td></tr>'
         for item in common
         if rank < len(item.values)

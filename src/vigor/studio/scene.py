@@ -151,13 +151,13 @@ class Scene:
         else:
             shape = scene.add_icosphere(name, mark.radius, WAITING, opacity=0.45)
         if mark.radius:
+            label = partial(scene.add_label, f"{name}/label", font_screen_scale=1.0)
             if self._shared.numbered:
-                said, place, anchor = str(number + 1), (0.0, 0.0, 0.0), "center-center"
+                label(str(number + 1), anchor="center-center")
             elif view.from_above:  # Beside the mark: a word would hide the ball that has come to it.
-                said, place, anchor = mark.label, (0.0, -mark.radius, 0.0), "top-center"
+                label(mark.label, position=(0.0, -mark.radius, 0.0), anchor="top-center")
             else:
-                said, place, anchor = mark.label, (0.0, 0.0, mark.radius), "bottom-center"
-            scene.add_label(f"{name}/label", said, font_screen_scale=1.0, position=place, anchor=anchor)
+                label(mark.label, position=(0.0, 0.0, mark.radius), anchor="bottom-center")
         if mark.moves:
             self._drags(shape, Held("mark", number))
         return shape
