@@ -29,7 +29,7 @@ from vigor.tasks.stage import Stage, load_stage
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE, SHOWN = (1024, 640), (720, 450)
-QUALITY = 82
+QUALITY = 60
 """Of pictures, of 100: words stay sharp, and colours are those of the page."""
 DRAWN = 3000
 """Milliseconds until all that has changed is drawn."""
