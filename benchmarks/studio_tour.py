@@ -66,6 +66,7 @@ class Tour:
         self.hand.says(sentence, seconds)
         pressed = self.page.get_by_role("button", name=button, exact=True).first
         pressed.wait_for(timeout=1000 * seconds)
+        ready = "" if pressed.is_enabled() else " (not yet)"
         draw_every(self.page, 0 if wait else HELD)
         self.page.wait_for_timeout(wait)
         name = f"{self._name}_{picture}.webp"
@@ -74,7 +75,6 @@ class Tour:
         draw_every(self.page, WAITING)
         self.page.wait_for_timeout(0 if wait else HELD)
         shot.resize(SHOWN, Image.Resampling.LANCZOS).save(self._folder / name, quality=QUALITY, method=6)
-        ready = "" if pressed.is_enabled() else " (not yet)"
         self.seen.append({"picture": name, "sentence": sentence, "button": button + ready})
         print(f"{name}: {sentence} [{button}{ready}]", flush=True)
 

@@ -108,8 +108,8 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.tab("Show")
         with opened(browser, url, TABLET) as other:
             second = Hand(other, robot.view)
-            check_nothing_is_clipped(second, robot, TABLET)
             second.says("Saved: 2")
+            check_nothing_is_clipped(second, robot, TABLET)
             second.card("delete", 1)
             second.says("Deleted; undo brings it back.")
             hand.says("Undo: demonstration deleted here")
