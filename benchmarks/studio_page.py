@@ -112,7 +112,7 @@ class Hand:
 
     def _measure(self) -> None:
         """Measure the scene's window, which is narrower once the panel has come."""
-        box = self.page.locator("canvas").last.bounding_box()
+        box = self.page.locator("canvas:not(.uplot canvas)").last.bounding_box()
         assert box is not None
         self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
         field = field_for(self._view.field, box["width"] / box["height"])
