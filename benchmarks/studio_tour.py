@@ -216,7 +216,8 @@ def _plan_astray(tour: Tour) -> None:
     page.mouse.up()
     hand.says("planned in", SLOW)
     page.locator('[data-point="point 1"]').hover()
-    tour.see("pointed", "planned in", "Export plan")
+    sentence = "Drag a target, or add an obstacle: it plans anew. Click a way to play it."
+    tour.see("pointed", sentence, "Export plan")
     hand.tab("Show")
     hand.press("Suggest")
     tour.see("looking", "Looking for a context where showing something would help most", "Export plan", wait=0)
