@@ -481,6 +481,8 @@ ROWS = (
     *("headline", "presets", "methods", "resemblance", "mended", "settled", "verdicts"),
     *("findings", "sensitivity", "ablations"),
 )
+
+
 def studio_sentences() -> str:
     """What the studio's page has said on its tours, with a picture of each sentence and links to the others."""
     said: dict[tuple[str, str], list[str]] = {}
