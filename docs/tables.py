@@ -509,15 +509,15 @@ def _seen(picture: str) -> str:
 
 def studio_kills() -> str:
     words = {
-        "recording": "a movement is recorded",
-        "saving": "demonstrations are saved",
-        "learning": "a run learns",
-        "reload": "the page is reloaded while it records",
-        "two pages": "two pages record, save and delete",
+        "recording": "killed while a movement is recorded",
+        "saving": "killed while demonstrations are saved",
+        "learning": "killed while a run learns",
+        "reload": "reloaded while a movement is recorded",
+        "two pages": "two pages that drag and save at once",
     }
     return table(
         [
-            {"killed while": words[kind], "nothing lost in": f"{one['kept']} of {one['tries']}"}
+            {"": words[kind], "nothing lost in": f"{one['kept']} of {one['tries']}"}
             for kind, one in result("studio_kills").items()
         ]
     )
