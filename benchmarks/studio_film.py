@@ -3,7 +3,8 @@
 Run it with:  python benchmarks/studio_film.py docs/pictures/studio.gif
 
 It begins with generated demonstrations and records one more by mouse. The pictures are taken one by one while the mouse
-moves, so that the film is smoother and quicker than it was. Beside the film it writes a picture of each step.
+moves, so that the film is smoother and quicker than it was. Beside the film it writes pictures of plans and of one
+that is played.
 """
 
 import argparse
@@ -109,7 +110,6 @@ def show(hand: Hand, film: Film, places: list[np.ndarray]) -> None:
     hand.page.mouse.move(*_middle(hand, "Save"))
     film.take()
     film.hold(5)
-    film.keep("show")
     hand.press("Save")
     hand.says("Saved: ")
     film.take()
@@ -135,7 +135,6 @@ def learn(hand: Hand, film: Film) -> None:
     film.add(course[:: max(1, -(-len(course) // COURSE))])
     film.take()
     film.hold(5)
-    film.keep("learn")
 
 
 def plan(hand: Hand, film: Film, target: np.ndarray) -> None:

@@ -84,13 +84,18 @@ def opened(browser: "BrowserContext", url: str, size: tuple[int, int] = (1100, 7
     page.set_viewport_size({"width": size[0], "height": size[1]})
     try:
         page.goto(url)
-        page.get_by_role("button", name="Suggest").wait_for(timeout=60_000)
-        page.wait_for_function("document.querySelectorAll('canvas').length > 0")
-        page.wait_for_timeout(1000)  # Until the scene is drawn.
-        draw_every(page, WAITING)
+        wait_for_studio(page)
         yield page
     finally:
         page.close()
+
+
+def wait_for_studio(page: "Page") -> None:
+    """Wait until a page shows the studio."""
+    page.get_by_role("button", name="Suggest").wait_for(timeout=60_000)
+    page.wait_for_function("document.querySelectorAll('canvas').length > 0")
+    page.wait_for_timeout(1000)  # Until the scene is drawn.
+    draw_every(page, WAITING)
 
 
 def draw_every(page: "Page", milliseconds: int) -> None:
@@ -102,16 +107,20 @@ class Hand:
     """Moves the mouse to places in the scene, as long as nobody turns the view."""
 
     def __init__(self, page: "Page", view: View) -> None:
-        self.page = page
-        box = page.locator("canvas").last.bounding_box()
-        assert box is not None
-        self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        self.page, self._view = page, view
         self._eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
         self._forward = (look - self._eye) / np.linalg.norm(look - self._eye)
         right = np.cross(self._forward, up)
         self._right = right / np.linalg.norm(right)
         self._down = np.cross(self._forward, self._right)
-        field = field_for(view.field, box["width"] / box["height"])
+        self._measure()
+
+    def _measure(self) -> None:
+        """Measure the scene's window, which is narrower once the panel has come."""
+        box = self.page.locator("canvas:not(.uplot canvas)").last.bounding_box()
+        assert box is not None
+        self._middle = np.array([box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+        field = field_for(self._view.field, box["width"] / box["height"])
         self._scale = box["height"] / 2 / np.tan(field / 2)
 
     def pixel(self, place: Sequence[float] | np.ndarray) -> tuple[float, float]:
@@ -122,26 +131,42 @@ class Hand:
         )
         return float(x), float(y)
 
+    def place(self, x: float, y: float) -> np.ndarray:
+        """Place [3] on the ground that a pixel of the page shows."""
+        right, down = (np.array([x, y]) - self._middle) / self._scale
+        ray = self._forward + right * self._right + down * self._down
+        return self._eye - ray * self._eye[2] / ray[2]
+
     def drag(self, places: Sequence[np.ndarray], seconds: float = 1.0, hold: float = 0.5) -> None:
         """Press at the first place, move along the others for so many seconds each, hold still and let go."""
+        self.take(places, seconds)
+        self.page.wait_for_timeout(1000 * hold)
+        self.page.mouse.up()
+        draw_every(self.page, WAITING)
+
+    def take(self, places: Sequence[np.ndarray], seconds: float = 1.0) -> None:
+        """Press at the first place, and move along the others for so many seconds each."""
         draw_every(self.page, DRAGGING)
+        self._measure()
         self.page.mouse.move(*self.pixel(places[0]))
         self._see()
         self.page.mouse.down()
         self._see()
+        self.lead(places, seconds)
+
+    def lead(self, places: Sequence[np.ndarray], seconds: float = 1.0) -> None:
+        """Move along places for so many seconds each."""
         for begin, end in pairwise(places):
             began = time.monotonic()
             while (share := (time.monotonic() - began) / seconds) < 1:
                 self.page.mouse.move(*self.pixel(begin + (end - begin) * (3 * share**2 - 2 * share**3)))
                 self.page.wait_for_timeout(15)
             self.page.mouse.move(*self.pixel(end))
-        self.page.wait_for_timeout(1000 * hold)
-        self.page.mouse.up()
-        draw_every(self.page, WAITING)
 
     def _see(self) -> None:
         """Wait until the page was drawn again, so that it knows what is under the mouse."""
-        self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        for _ in range(2):  # In the first frame it hears of the mouse.
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
 
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).first.click()

@@ -3,8 +3,8 @@
 Run it with:  python benchmarks/studio_tour.py docs/pictures/studio [--tasks planar-reacher ...] [--iterations 60]
 
 A picture is taken when the page says the sentence that belongs to what has just been done; if it says another one, the
-tour fails. Sentences, buttons and pictures are listed in `tour.json` beside the pictures, by task, with the load of the
-machine.
+tour fails. One more visit goes out of its way, to see what is said then. Sentences, buttons and pictures are listed in
+`tour.json` beside the pictures, by task, with the load of the machine.
 """
 
 import argparse
@@ -12,22 +12,29 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page
 
-from studio_page import Hand, chromium, opened, studio
+from studio_page import WAITING, Hand, chromium, draw_every, opened, studio
+from vigor.studio.shared import Shared
 from vigor.tasks import load_task
 from vigor.tasks.stage import Stage, load_stage
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE, SHOWN = (1024, 640), (720, 450)
-COLOURS = 64
+QUALITY = 60
+"""Of pictures, of 100: words stay sharp, and colours are those of the page."""
+DRAWN = 3000
+"""Milliseconds until all that has changed is drawn."""
+HELD = 10_000
+"""Milliseconds that a page is held still, which hears what is new when it is drawn."""
 SLOW = 900.0
 """Seconds that a run or a first plan may take."""
 
@@ -51,17 +58,23 @@ class Tour:
         self._folder, self._name = folder, name
         self.seen: list[dict[str, str]] = []
 
-    def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0) -> None:
-        """Wait for a sentence and the button that belongs to it, and keep a picture."""
+    def see(self, picture: str, sentence: str, button: str, seconds: float = 120.0, wait: int = DRAWN) -> None:
+        """Wait for a sentence and the button that belongs to it, and keep a picture.
+
+        wait: milliseconds until it is taken; none for what the page soon says no more, which is held for that long.
+        """
         self.hand.says(sentence, seconds)
         pressed = self.page.get_by_role("button", name=button, exact=True).first
         pressed.wait_for(timeout=1000 * seconds)
-        self.page.wait_for_timeout(1500)  # Until it is drawn.
-        name = f"{self._name}_{picture}.png"
-        shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
-        small = shot.resize(SHOWN, Image.Resampling.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
-        small.save(self._folder / name, optimize=True)
         ready = "" if pressed.is_enabled() else " (not yet)"
+        draw_every(self.page, 0 if wait else HELD)
+        self.page.wait_for_timeout(wait)
+        name = f"{self._name}_{picture}.webp"
+        shot = Image.open(io.BytesIO(self.page.screenshot(timeout=120_000))).convert("RGB")
+        assert self.page.get_by_text(sentence).first.is_visible(), f"{sentence!r} has gone while its picture was taken"
+        draw_every(self.page, WAITING)
+        self.page.wait_for_timeout(0 if wait else HELD)
+        shot.resize(SHOWN, Image.Resampling.LANCZOS).save(self._folder / name, quality=QUALITY, method=6)
         self.seen.append({"picture": name, "sentence": sentence, "button": button + ready})
         print(f"{name}: {sentence} [{button}{ready}]", flush=True)
 
@@ -70,11 +83,16 @@ class Tour:
         """Place of the ball where movements begin."""
         return self.robot.picture().points[self.robot.grips[-1]]
 
+    @property
+    def movable(self) -> str:
+        return Shared(self.robot, self.hand.context()).movable
+
     def marks(self) -> list[np.ndarray]:
         return [mark.position for mark in self.robot.layout.marks(self.hand.context())]
 
     def record(self, places: list[np.ndarray]) -> None:
         """Drag along places, and save."""
+        self.page.wait_for_timeout(DRAWN)
         self.hand.drag([self.tip, *places], 1.2, 1.0)
         self.hand.says("Solved. Save it")
         self.hand.press("Save")
@@ -106,12 +124,14 @@ VISITS = (
     Visit("examples/01_own_task.py:TASK", around_obstacle),
     Visit("examples/08_two_targets.toml", through_targets, own=False),
 )
+ASTRAY = "planar-reacher"
 
 
-def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]:
-    """From an empty folder to an exported plan."""
-    path, _, inside = found.task.partition(":")
-    task = found.task if "." not in found.task else f"{ROOT / path}{':' if inside else ''}{inside}"
+@contextmanager
+def _opened(reference: str, pictures: Path, name: str = "") -> Iterator[Tour]:
+    """A tour of a task, in an empty folder; name: of its pictures, the task's if empty."""
+    path, _, inside = reference.partition(":")
+    task = reference if "." not in reference else f"{ROOT / path}{':' if inside else ''}{inside}"
     robot = load_stage(load_task(task))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -120,11 +140,88 @@ def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]
         opened(browser, url, SIZE) as page,
     ):
         page.locator("button.mantine-Notification-closeButton").first.click()  # About the missing graphics card.
-        tour = Tour(page, robot, pictures, robot.task.name.replace(" ", "_"))
+        yield Tour(page, robot, pictures, name or robot.task.name.replace(" ", "_"))
+
+
+def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]:
+    """From an empty folder to an exported plan."""
+    with _opened(found.task, pictures) as tour:
         _show(tour, found)
         _learn(tour, found, iterations)
         _plan(tour)
         return tour.seen
+
+
+def go_astray(pictures: Path) -> list[dict[str, str]]:
+    """What the page says to somebody who does other things than it advises."""
+    with _opened(ASTRAY, pictures, "astray") as tour:
+        _show_astray(tour)
+        _learn_astray(tour)
+        _plan_astray(tour)
+        return tour.seen
+
+
+def _show_astray(tour: Tour) -> None:
+    hand, instruction = tour.hand, tour.robot.layout.instruction
+    hand.drag([tour.marks()[0], np.array([4.4, 4.4, 0.0])], 1.0)
+    tour.see("out_of_reach", "Target 1 is out of the arm's reach; drag it nearer.", "New context")
+    hand.press("New context")
+    hand.says(instruction)
+    hand.take([tour.tip, *through_targets(hand, tour.robot)], 2.0)
+    tour.see("let_go", "Solved: let go.", "Save")
+    tour.see("too_long", "ends by itself at 60 s", "Save")
+    tour.see("ended", "A movement takes 60 s at most: save this one or drop it.", "Save")
+    tour.page.mouse.up()
+    hand.press("New")
+    tour.see("refused", "save the recording or drop it first", "Save")
+    hand.press("Again")
+    tour.record(through_targets(hand, tour.robot))
+    hand.press("Undo: demonstration saved here")
+    tour.see("undone", "Undone: demonstration saved here.", "Save")
+    hand.press("Redo: demonstration saved here")
+    tour.see("again", "Again: demonstration saved here.", "New context")
+    hand.card("replay", 0)
+    tour.see("replayed", "played to its end, solved", "New context")
+    hand.card("delete", 0)
+    tour.see("deleted", "Deleted; undo brings it back.", "Save")
+    hand.press("Undo: demonstration deleted here")
+    hand.press("Suggest")
+    tour.see("suggested", "Show something here: it is far from all that was shown.", "Save")
+
+
+def _learn_astray(tour: Tour) -> None:
+    hand, page = tour.hand, tour.page
+    hand.tab("Learn")
+    page.get_by_role("combobox", name="From").click()
+    page.get_by_role("option", name="the task's own").click()
+    hand.press("Learn")
+    hand.says("compiling, and the first", SLOW)
+    hand.press("Stop")
+    tour.see("stopping_early", "It stops after this iteration; it cannot plan yet.", "Stop", wait=0)
+    tour.see("stopped_early", "The last run ended before it could plan. Learn again, or show more.", "Learn", SLOW)
+    hand.press("Learn")
+    hand.says("learning, iteration", SLOW)
+    hand.press("Stop")
+    tour.see("stopping", "It stops after this iteration, and keeps what it has learned.", "Stop", wait=0)
+    tour.see("planning", "It is planning.", "Export plan", SLOW, wait=0)
+
+
+def _plan_astray(tour: Tour) -> None:
+    hand, page = tour.hand, tour.page
+    hand.tab("Plan")
+    hand.says("planned in", SLOW)
+    target = tour.marks()[0]
+    hand.take([target, target + np.array([0.3, -0.3, 0.0])])
+    tour.see("rough", "While you drag, plans are rough: let go for better ones.", "Export plan")
+    page.mouse.up()
+    hand.says("planned in", SLOW)
+    page.locator('[data-point="point 1"]').hover()
+    sentence = "Drag a target, or add an obstacle: it plans anew. Click a way to play it."
+    tour.see("pointed", sentence, "Export plan")
+    hand.tab("Show")
+    hand.press("Suggest")
+    tour.see("looking", "Looking for a context where showing something would help most", "Export plan", wait=0)
+    tour.see("helpful", "Show something here: ", "Export plan", SLOW)
 
 
 def _show(tour: Tour, found: Visit) -> None:
@@ -133,13 +230,7 @@ def _show(tour: Tour, found: Visit) -> None:
     if found.movements is straight:
         _put_goal_ahead(tour)
     places = found.movements(hand, tour.robot)
-    page.mouse.move(*hand.pixel(tour.tip))
-    page.wait_for_timeout(500)
-    page.mouse.down()
-    for begin, end in pairwise([tour.tip, places[0]]):
-        for share in np.linspace(0.0, 1.0, 20):
-            page.mouse.move(*hand.pixel(begin + share * (end - begin)))
-            page.wait_for_timeout(50)
+    hand.take([tour.tip, places[0]])
     if found.movements is not straight:
         tour.see("held", f"{instruction} Then let go.", "Save")
         page.mouse.up()
@@ -164,9 +255,13 @@ def _show(tour: Tour, found: Visit) -> None:
 
 def _put_goal_ahead(tour: Tour) -> None:
     """Drag the goal and its knob to where the box comes to when it is pushed straight ahead."""
+    while tour.hand.context()[0] < 0.05:  # The goal's edge is under the box.
+        tour.hand.press("New")
+        tour.page.wait_for_timeout(DRAWN)
     for number in (0, 1):
         wanted = tour.robot.layout.marks(np.array([0.07, 0.0, 0.0]))[number].position
         edge = np.array([0.09, -0.02, 0.0]) if number == 0 else np.zeros(3)  # Clear of the box.
+        tour.page.wait_for_timeout(DRAWN)
         tour.hand.drag([tour.marks()[number] + edge, wanted + edge], 1.0)
 
 
@@ -186,40 +281,44 @@ def _learn(tour: Tour, found: Visit, iterations: int) -> None:
 
 
 def _plan(tour: Tour) -> None:
-    hand, drag = tour.hand, "Drag a target, or add an obstacle: it plans anew. Click a way to play it."
+    hand, page, movable = tour.hand, tour.page, tour.movable
+    drag = f"Drag {movable}, or add an obstacle: it plans anew. Click a way to play it."
     hand.tab("Plan")
     hand.says("planned in", SLOW)
-    if not tour.page.get_by_text(drag).is_visible():
-        tour.see("no_way", "No way solves this: drag a target, or show it here and learn again.", "New context")
+    if not page.get_by_text(drag).is_visible():
+        tour.see("no_way", f"No way solves this. Drag {movable}, or show it here and learn again.", "New context")
         return
     tour.see("plans", drag, "Export plan")
     hand.press("Ball")
     hand.says("obstacle 1", SLOW)
-    tour.see("obstacle", drag if tour.page.get_by_text(drag).is_visible() else "No way solves this", "Remove")
+    blocked = f"No way solves this. Drag {movable}, move the obstacle, or show it here and learn again."
+    held = page.get_by_text(drag).is_visible()
+    tour.see("obstacle", drag if held else blocked, "Export plan" if held else "New context")
     hand.press("Remove")
+    page.get_by_text("obstacle 1").first.wait_for(state="detached", timeout=1000 * SLOW)
     hand.says(drag, SLOW)
     hand.card("play", 0)
     hand.says("played to its end", 300.0)
     tour.see("played", drag, "Export plan")
     hand.press("Close")
     hand.press("Export plan")
-    tour.see("exported", "The plan is written. Drag a target for another, or press New context.", "New context")
+    tour.see("exported", f"The plan is written. Drag {movable} for another, or press New context.", "New context")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the pictures")
-    parser.add_argument("--tasks", nargs="+", default=[part.task for part in VISITS], help="to visit")
+    parser.add_argument("--tasks", nargs="+", default=[*(part.task for part in VISITS), "astray"], help="to visit")
     parser.add_argument("--iterations", type=int, default=60, help="of each run")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     listing = given.folder / "tour.json"
     seen = json.loads(listing.read_text()) if listing.exists() else {}
-    for part in VISITS:
-        if part.task in given.tasks:
-            load = round(os.getloadavg()[0], 1)
-            seen[part.task] = {"load": load, "seen": visit(part, given.folder, given.iterations)}
-            listing.write_text(json.dumps(seen, indent=1) + "\n")
+    visits = {part.task: partial(visit, part, iterations=given.iterations) for part in VISITS} | {"astray": go_astray}
+    for name in given.tasks:
+        load = round(os.getloadavg()[0], 1)
+        seen[name] = {"load": load, "seen": visits[name](pictures=given.folder)}
+        listing.write_text(json.dumps(seen, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,17 +8,17 @@ import argparse
 import re
 import sys
 
-from docs.tables import box_pusher, chart, costs, data, invariants, methods, paper, scenes, ways
+from docs.tables import box_pusher, chart, costs, data, invariants, methods, paper, scenes, studio, ways
 from docs.tables.markdown import DOCS, RESULTS
 
 sys.path.append(str(DOCS.parent / "benchmarks"))
 PAGES = [
     DOCS.parent / "README.md",
-    *(DOCS / name for name in ("data.md", "paper.md", "performance.md")),
+    *(DOCS / name for name in ("data.md", "paper.md", "performance.md", "studio.md")),
     *sorted(RESULTS.glob("*.md")),
 ]
 BLOCK = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end -->", re.DOTALL)
-MODULES = (methods, paper, invariants, box_pusher, scenes, ways, data, costs)
+MODULES = (methods, paper, invariants, box_pusher, scenes, ways, data, costs, studio)
 TABLES = {maker.__name__: maker for module in MODULES for maker in module.TABLES}
 
 

@@ -42,6 +42,10 @@ def test_the_smallest_margin_is_said():
 def test_a_violation_is_the_reason():
     over = Violation("position", "joint4", 0.1)
     assert failure(solution(violated=over), WAY, NAMES) == "joint4 beyond its limit by 0.10 rad"
+    assert failure(solution(violated=replace(over, amount=0.002)), WAY, NAMES).endswith("by 0.0020 rad")
+    parts = solution(success=1.0), solution(success=1.0, violated=over)
+    promised = [cards((part,), [WAY], NAMES, 0, [False]) for part in parts]
+    assert ["100%" in html for html in promised] == [True, False]
     fast = Violation("velocity", "joint1", 0.5, 4.5)
     assert failure(solution(violated=fast), WAY, NAMES) == "joint1 too fast; it would need 4.5 s"
 

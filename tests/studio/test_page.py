@@ -31,7 +31,7 @@ pytestmark = [
 ]
 
 
-TABLET = (768, 1024)
+TABLET, PHONE = (768, 1024), (390, 844)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,10 @@ def browser():
 
 
 def record(hand: Hand, robot: Stage, places, seconds: float) -> None:
-    hand.drag([robot.picture().points[robot.grips[-1]], *places], seconds)
-    hand.says("solved")
+    hand.take([robot.picture().points[robot.grips[-1]], *places], seconds)
+    hand.says("Solved: let go.")
+    hand.page.mouse.up()
+    hand.says("let go, solved")
     hand.press("Save")
     hand.says("Saved: 2 in this context.")
 
@@ -79,7 +81,7 @@ def check_context(hand: Hand, expected, tolerance: float, seconds: float = 60.0)
 def check_exported(hand: Hand, folder: Path) -> None:
     """The plan on the page can be exported, and is on disk."""
     hand.press("Export plan")
-    hand.says("exported to")
+    hand.says("Exported to")
     (path,) = (folder / "runs" / "1" / "plans").glob("*.json")
     plan = json.loads(path.read_text())["contexts"][0]
     np.testing.assert_allclose(plan["context"], hand.context(), atol=1e-3)
@@ -106,14 +108,16 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.tab("Show")
         with opened(browser, url, TABLET) as other:
             second = Hand(other, robot.view)
-            check_nothing_is_clipped(second, robot)
             second.says("Saved: 2")
+            check_nothing_is_clipped(second, robot, TABLET)
             second.card("delete", 1)
             second.says("Deleted; undo brings it back.")
             hand.says("Undo: demonstration deleted here")
             hand.press("Undo: demonstration deleted here")
             second.says("Undone: demonstration deleted here.")
         check_saved(tmp_path, robot.task)
+        with opened(browser, url, PHONE) as small:
+            check_nothing_is_clipped(Hand(small, robot.view), robot, PHONE)
 
         learn(hand, 150)
         curve = page.locator(".uplot")
@@ -155,15 +159,15 @@ def check_what_fails_stays(hand: Hand, robot: Stage, marks) -> None:
     hand.says("Show another way")
 
 
-def check_nothing_is_clipped(hand: Hand, robot: Stage) -> None:
-    """The ball is in the scene, and the panel in the page."""
-    canvas = hand.page.locator("canvas").last.bounding_box()
-    x, y = hand.pixel(robot.picture().points[robot.grips[-1]])
-    assert canvas["x"] < x < canvas["x"] + canvas["width"]
-    assert canvas["y"] < y < canvas["y"] + canvas["height"]
+def check_nothing_is_clipped(hand: Hand, robot: Stage, size: tuple[int, int]) -> None:
+    """The ball is in the scene, where it can be dragged, and the panel in the page."""
+    tip = robot.picture().points[robot.grips[-1]]
+    hand.drag([tip, tip - np.array([1.0, 0.0, 0.0])])
+    hand.says("Not there yet")
+    hand.press("Again")
     for name in ("Suggest", "New", "New context"):
         box = hand.page.get_by_role("button", name=name, exact=True).bounding_box()
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= TABLET[0]
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= size[0]
 
 
 def test_teach_a_panda_until_the_studio_is_killed(browser, tmp_path):

@@ -12,7 +12,7 @@ from studio_runs import wait_for
 from vigor.basics.errors import UserError
 from vigor.motion.shapes import Sphere
 from vigor.studio import planning_thread
-from vigor.studio.planning import alike
+from vigor.studio.planning import alike, exported
 from vigor.studio.planning_thread import PlanningThread, Question
 
 RUN = Path("run")
@@ -113,3 +113,8 @@ def test_what_is_asked_for_again_is_the_same():
     assert not question.same(None)
     for other in ({"iteration": 2}, {"context": np.ones(2)}, {"obstacles": ()}, {"samples": 3}, {"rough": True}):
         assert not question.same(replace(question, **other))
+
+
+def test_an_exported_plan_that_fails_is_called_so():
+    assert exported(RUN, True) == "Exported to run."
+    assert exported(RUN, False) == "Exported to run; this plan is predicted to fail."

@@ -1,6 +1,7 @@
 """A scene in the studio: it is recorded from nothing, and its recordings decide it."""
 
 import numpy as np
+import pytest
 
 from helpers import EXAMPLE
 from vigor.demonstrations import dataset
@@ -34,6 +35,10 @@ def test_a_scene_is_recorded_from_nothing(tmp_path):
     assert "Saved: 1" in shared.notice
     assert session.recording.library.settled.settle is None
     assert len(session.recording.traces()) == 1
+    session.recording.play(0)
+    seconds = session.recording.library.settled.arm.seconds  # As long as it was recorded.
+    assert robot.film.seconds == pytest.approx(seconds)
+    assert seconds != pytest.approx(task.arm.seconds)
     session.close()
     again = Session(stage, tmp_path)
     assert len(again.recording.traces()) == 1

@@ -15,6 +15,7 @@ from vigor.evaluation import policies
 from vigor.learning.mixture import Mixture
 from vigor.runs.run import POLICIES
 from vigor.studio import obstacles
+from vigor.studio.cards import named
 from vigor.studio.session import CANDIDATES, Session
 from vigor.studio.shared import Held
 from vigor.tasks import load_task
@@ -76,7 +77,12 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
         if all(shared.reached):
             break
     assert all(shared.reached)
+    session.new_context()
+    assert not shared.robot.playing  # What was played was for another context.
+    session.choose_context(0)
+    recording.play(0)
     recording.delete(0)
+    assert not shared.robot.playing
     session.new_context()
     assert recording.words(recording.library.last) == ": demonstration deleted in another context"
     recording.undo()
@@ -96,6 +102,11 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     np.testing.assert_array_equal(shared.context, CONTEXT)
 
 
+def test_what_demonstrations_have_in_common_is_named_as_the_targets_are(session):
+    quantities = [named(name, session.shared.labels) for name in PLANAR.feature_names[:2]]
+    assert quantities == ["distance to target 1", "distance to target 2"]
+
+
 def test_plans_are_rough_while_a_target_is_dragged_and_whole_once_it_is_let_go(session, monkeypatch):
     asked = []
     monkeypatch.setattr(session.learning, "watch", lambda: None)
@@ -105,6 +116,8 @@ def test_plans_are_rough_while_a_target_is_dragged_and_whole_once_it_is_let_go(s
     session.watch()
     session.drag(0, "start", (EYE, place, place), held)
     assert [question.rough for question in asked] == [False]  # To grab changes nothing.
+    with pytest.raises(UserError, match="still planning"):
+        session.planning.play(0)
     for x in (0.1, 0.2):
         session.drag(0, "update", (EYE, place, place + np.array([x, 0.0, 0.0])), held)
         session.watch()
@@ -163,7 +176,7 @@ def test_time_is_recorded_only_while_somebody_holds_the_robot(session):
 
 
 def test_a_film_is_paused_gone_through_and_slowed_down(session):
-    session.shared.play(PLANAR.promp, np.full(PLANAR.promp.weights, 0.1))
+    session.shared.play(PLANAR.promp, np.full(PLANAR.promp.weights, 0.1), 3.0)
     film = session.shared.robot.film
     session.tick(0.0)
     session.tick(0.1)

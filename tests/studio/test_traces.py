@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from vigor.studio.shared import Trace
-from vigor.studio.traces import POINTED, WIDTHS, Traces, segments
+from vigor.studio.traces import DOTS, POINTED, WIDTHS, Traces, segments
 from vigor.tasks.stage import Block, Body
 
-WAY = Trace(np.linspace(0, 1, 31)[:, None] * np.ones(3), 2, "way", rank=0)
+WAY = Trace(np.linspace(0, 1, 301)[:, None] * np.ones(3), 2, "way", rank=0)
 
 
 class Scene:
@@ -24,11 +24,13 @@ class Scene:
 
 
 def test_a_way_that_fails_is_dotted():
-    assert len(segments(WAY)) == 30
-    dotted = segments(replace(WAY, holds=False))
-    assert len(dotted) == 15
+    assert len(segments(WAY)) == 300
+    slowed = WAY.points * WAY.points  # Dots are as long where a movement is slow.
+    dotted = segments(replace(WAY, points=slowed, holds=False))
     gaps = np.linalg.norm(dotted[1:, 0] - dotted[:-1, 1], axis=1)
-    assert np.sum(gaps > 0.1) == 2
+    long = gaps[gaps > 1e-6]
+    assert len(long) == DOTS - 1
+    np.testing.assert_allclose(long, np.sqrt(3) / DOTS / 2, atol=0.012)
 
 
 def test_a_body_is_outlined_where_a_way_leaves_it():

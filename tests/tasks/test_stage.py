@@ -116,3 +116,10 @@ def test_a_task_without_a_stage_gets_one():
             assert "away from solving it" in stage.layout.missing(context, seen).words
     assert stage.layout.missing(context, seen) is None
     assert stage.view.from_above
+
+
+def test_paths_of_the_rod_are_drawn_above_the_box():
+    pusher = load_stage(load_task("box-pusher"))
+    path = pusher.lift(np.zeros((3, 2)))
+    top = max(block.centre[2] + block.size[2] / 2 for block in pusher.picture().bodies[0].blocks)
+    assert np.all(path[:, 2] > top)

@@ -34,8 +34,9 @@ CROSS = '<path d="M2 10.5L13 .5"/>'
 
 
 def light(colour: str, text: str) -> str:
-    style = f"flex:none;width:.8em;height:.8em;border-radius:50%;background:{colour};position:relative;top:.1em"
-    return f'<div style="{LINE};display:flex;gap:.4em"><span style="{style}"></span><span>{text}</span></div>'
+    style = f"flex:none;width:.8em;height:.8em;border-radius:50%;background:{colour};position:relative;top:.35em"
+    said = f'<span style="min-width:0;overflow-wrap:anywhere">{text}</span>'  # Paths are long words.
+    return f'<div style="{LINE};display:flex;gap:.4em"><span style="{style}"></span>{said}</div>'
 
 
 def say(text: str) -> str:
@@ -62,9 +63,11 @@ def cards(
         eye = f'<span data-click="hide {rank}" title="hide or show" style="margin-left:auto">{picture}</span>'
         said, colour = (facts(part, way, names), "inherit") if part.holds else ([failure(part, way, names)], RED)
         kind = f'<span style="opacity:.6" title="ways of a kind are alike">kind {part.group}</span>' if kinds else ""
+        # Of targets alone: beside a broken limit it would promise too much.
+        share = "" if part.violated is not None else f'<b title="{LIKELY}">{likely(part):.0%}</b> '
         rows.append(
             f'<div data-click="play {rank}" data-point="point {rank}" title="{HINT}" style="{style}"><b>{rank + 1}</b>'
-            f'<span><b title="{LIKELY}">{likely(part):.0%}</b> {kind} <span style="color:{colour}">'
+            f'<span>{share}{kind} <span style="color:{colour}">'
             f"{escape('; '.join([*said, *clearance(part)]))}</span></span>{eye}</div>"
         )
     return f'<div style="font-size:.8em;padding:0 1em">{"".join(rows)}</div>'
@@ -129,7 +132,7 @@ def broken(violated: Violation) -> str:
     """A violated constraint in words."""
     name, amount = violated.name, violated.amount
     said = {
-        "position": f"{name} beyond its limit by {amount:.2f} rad",
+        "position": f"{name} beyond its limit by {amount:.{2 if amount >= 0.01 else 4}f} rad",
         "velocity": f"{name} too fast; it would need {violated.seconds or 0:.1f} s",
         "itself": f"a link is {length(amount)} inside another",
         "keep-out": f"a link is {length(amount)} inside obstacle {name}",
@@ -140,8 +143,9 @@ def broken(violated: Violation) -> str:
 def essentials(common: Sequence[Essential], rank: int, names: Mapping[str, str]) -> str:
     """A table of what all demonstrations have in common, and how a solution has it; names: of regions by label."""
     rows = [
-        f"<tr><td>{escape(named(item.name, names))}</td><td>{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>"
-        f'<td style="color:{_judged(item, rank)}">{item.values[rank]:.2g}</td></tr>'
+        f"<tr><td>{escape(named(item.name, names))}</td>"
+        f'<td style="white-space:nowrap;padding-right:.6em">{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>'
+        f'<td style="white-space:nowrap;color:{_judged(item, rank)}">{item.values[rank]:.2g}</td></tr>'
         for item in common
         if rank < len(item.values)
     ]

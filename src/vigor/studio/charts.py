@@ -4,10 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from vigor.basics.colours import PALETTE
+from vigor.studio.film import Film
 from vigor.tasks.task import Task
 
 SIZE = (270, 84)
-"""Width and height of a chart, in pixels."""
+"""Width and height of a chart, which is as wide as there is room."""
 POINTS = 60
 """Moments that are drawn."""
 
@@ -45,14 +46,20 @@ def chart(title: str, values: np.ndarray, limited: bool, share: float) -> str:
     ]
     now = f'<line x1="{share * width:.0f}" x2="{share * width:.0f}" y1="0" y2="{height}" stroke="currentColor"/>'
     inner = "".join([*dashes, *lines, now])
-    svg = f'<svg width="{width}" height="{height}" style="border:1px solid rgba(128,128,128,.3)">{inner}</svg>'
+    style = "width:100%;border:1px solid rgba(128,128,128,.3)"
+    svg = f'<svg viewBox="0 0 {width} {height}" style="{style}">{inner}</svg>'
     return f'<div style="font-size:.75em;padding:0 1.2em .3em">{title}<br>{svg}</div>'
 
 
-def charts(task: Task, poses: np.ndarray, rate: float, share: float) -> str:
-    """Both charts of poses [T, dimensions]."""
-    angles, speeds, limited = courses(task, poses, rate)
-    said = ("between its limits", "as a part of the largest") if limited else ("in radians", "in radians a second")
-    return chart(f"angle of each joint, {said[0]}", angles, limited, share) + chart(
-        f"speed, {said[1]}", speeds, limited, share
-    )
+def charts(task: Task, film: Film) -> str:
+    """Both charts of what is played."""
+    values, speeds, limited = courses(task, film.poses, film.rate)
+    if limited:
+        titles = "angle of each joint, between its limits", "speed, as a part of the largest"
+    elif len(film.seen[0].points) == values.shape[1] + 1:  # As many joints as links.
+        titles = "angle of each joint, in radians", "speed, in radians a second"
+    else:
+        titles = "each coordinate", "its speed, a second"
+    share = film.time / max(film.seconds, 1e-9)
+    parts = zip(titles, (values, speeds), strict=True)
+    return "".join(chart(title, part, limited, share) for title, part in parts)

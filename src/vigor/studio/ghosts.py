@@ -10,7 +10,7 @@ from vigor.studio.traces import colour_of, outline, rgb
 from vigor.tasks.stage import Picture
 
 THIN = 0.18
-"""Thickness of a ghost's lines, in radii of a link."""
+"""Thickness of a ghost's lines, in strokes of the scene."""
 
 
 def lines(picture: Picture) -> np.ndarray:
@@ -22,8 +22,8 @@ def lines(picture: Picture) -> np.ndarray:
 class Ghosts:
     """Lines of all ghosts, each in its way's colour."""
 
-    def __init__(self, scene: Any, link: float) -> None:
-        self._scene, self._thickness = scene, THIN * link
+    def __init__(self, scene: Any, stroke: float) -> None:
+        self._scene, self._thickness = scene, THIN * stroke
         self._shown: list[tuple[Any, Trace]] = []
 
     def draw(self, ghosts: Sequence[tuple[Trace, Picture]]) -> None:

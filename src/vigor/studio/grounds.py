@@ -12,8 +12,8 @@ from vigor.tasks.stage import View
 
 BLOCKED, KNOB = (150, 75, 60), (70, 40, 35)
 SHADOW = (40, 40, 50)
-REACH = (190, 200, 215)
-"""Colour of the circle around all that an arm can reach."""
+REACH, DARK_REACH = (190, 200, 215), (75, 80, 90)
+"""Colours of the circle around all that an arm can reach, on a light page and on a dark one."""
 
 
 class Obstacles:
@@ -91,7 +91,7 @@ class Shadows:
             self._lines.points = lines
 
 
-def draw_reach(scene: Any, view: View, points: np.ndarray) -> None:
+def draw_reach(scene: Any, view: View, points: np.ndarray, colour: tuple[int, int, int] = REACH) -> None:
     """Draw a faint circle on the ground around all that an arm with joints at points [n, 3] can reach, if it is one."""
     base, length = points[0], float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     radius = np.sqrt(max(length**2 - base[2] ** 2, 0.0))
@@ -100,4 +100,4 @@ def draw_reach(scene: Any, view: View, points: np.ndarray) -> None:
     angle = np.linspace(0.0, 2 * np.pi, 97)
     ring = np.column_stack([base[0] + radius * np.cos(angle), base[1] + radius * np.sin(angle), np.zeros(97)])
     pieces = np.stack([ring[:-1], ring[1:]], axis=1).astype(np.float32)
-    scene.add_line_segments("/reach", pieces, REACH, thickness=0.12 * view.link)
+    scene.add_line_segments("/reach", pieces, colour, thickness=0.12 * view.link)

@@ -18,6 +18,8 @@ class State:
 
     instruction: str
     """How a demonstration is given."""
+    movable: str = "a target"
+    """What can be dragged to change the context."""
     demonstrations: int = 0
     here: int = 0
     """Demonstrations of the context on the screen."""
@@ -30,6 +32,10 @@ class State:
     """Progress of the latest run."""
     holds: bool | None = None
     """A plan for the context is predicted to solve it; None if there is no plan."""
+    unplanned: str = ""
+    """Why there can be no plan for the context."""
+    moving: bool = False
+    """The context or an obstacle is on its way: plans are rough."""
     obstacles: int = 0
     exported: bool = False
     """A plan for the context was written."""
@@ -81,16 +87,21 @@ def _recording(now: State) -> Advice:
 
 
 def _planning(now: State) -> Advice:
+    drag = f"Drag {now.movable}"
     if now.exported:
-        return Advice(EXPORT, "The plan is written. Drag a target for another, or press New context.", "New context")
+        return Advice(EXPORT, f"The plan is written. {drag} for another, or press New context.", "New context")
+    if now.unplanned:
+        return Advice(PLAN, f"No plan: {now.unplanned}.", "New context")
     if now.holds is None:
-        return Advice(PLAN, "It is planning.", "Export plan", False)
+        rough = "While you drag, plans are rough: let go for better ones."
+        return Advice(PLAN, rough if now.moving else "It is planning.", "Export plan", False)
     if now.holds:
-        return Advice(PLAN, "Drag a target, or add an obstacle: it plans anew. Click a way to play it.", "Export plan")
+        return Advice(PLAN, f"{drag}, or add an obstacle: it plans anew. Click a way to play it.", "Export plan")
     if now.unreachable:
         return Advice(PLAN, now.unreachable, "New context")
     other = "move the obstacle, " if now.obstacles else ""
-    return Advice(PLAN, f"No way solves this: drag a target, {other}or show it here and learn again.", "New context")
+    sentence = f"No way solves this. {drag}, {other}or show it here and learn again."
+    return Advice(PLAN, sentence, "New context")
 
 
 def line(advice: Advice, demonstrations: int) -> str:

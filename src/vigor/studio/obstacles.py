@@ -5,10 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from vigor.motion.shapes import Box, Sphere
-from vigor.tasks.stage import Mark, View
+from vigor.tasks.stage import Mark, Picture, Surface, View
 
 USUAL, SMALLEST, LARGEST = 3.0, 1.0, 20.0
 """Half the size of a new obstacle, of the smallest and of the largest, in radii of the ball that the robot has."""
+ROOM = 0.5
+"""Half the size of a new obstacle, in parts of the room around it: a box's corners are in it, too."""
+POINTS = 2000
+"""Points of a robot that a new obstacle keeps clear of, about."""
 MOST = 8
 """Most obstacles at a time."""
 
@@ -52,15 +56,23 @@ def among(points: np.ndarray, marks: Sequence[Mark]) -> np.ndarray:
     return np.random.default_rng(0).uniform(corners.min(axis=0), corners.max(axis=0), (50, 3))
 
 
-def new(kind: str, where: np.ndarray, points: np.ndarray, marks: Sequence[Mark], view: View) -> Obstacle:
-    """A ball or a box at the one of some places [n, 3] that is freest: of a robot at points [m, 3], and of marks."""
+def body(picture: Picture, surfaces: Sequence[Surface]) -> np.ndarray:
+    """Points [n, 3] all over a robot: on the surfaces of its links, or along them if it has none."""
+    if surfaces:
+        parts = zip(surfaces, picture.places, picture.turns, strict=True)
+        points = np.concatenate([part.vertices @ turn.T + place for part, place, turn in parts])
+        return points[:: max(1, len(points) // POINTS)]
     along = np.linspace(0.0, 1.0, 9)[:, None, None]
-    links = ((1 - along) * points[:-1] + along * points[1:]).reshape(-1, 3)
-    body = np.concatenate([points, links])
-    away = np.linalg.norm(where[:, None] - body, axis=-1).min(axis=1)
+    links = ((1 - along) * picture.points[:-1] + along * picture.points[1:]).reshape(-1, 3)
+    return np.concatenate([picture.points, links])
+
+
+def new(kind: str, where: np.ndarray, robot: np.ndarray, marks: Sequence[Mark], view: View) -> Obstacle:
+    """A ball or a box at the one of some places [n, 3] that is freest: of a robot's points [m, 3], and of marks."""
+    away = np.linalg.norm(where[:, None] - robot, axis=-1).min(axis=1) - view.link
     for mark in marks:
         away = np.minimum(away, np.linalg.norm(where - mark.position, axis=1) - mark.radius)
     best = int(np.argmax(away))
-    half = float(np.clip(0.6 * away[best], SMALLEST * view.ball, USUAL * view.ball))
+    half = float(np.clip(ROOM * away[best], SMALLEST * view.ball, USUAL * view.ball))
     centre = where[best] * (1.0, 1.0, 0.0 if view.flat else 1.0)
     return Sphere(tuple(centre), half) if kind == "ball" else Box(tuple(centre - half), tuple(centre + half))

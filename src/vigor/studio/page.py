@@ -1,4 +1,4 @@
-"""What viser's page lacks, as a script in it: a name for its tab, and a view from above that no hand turns.
+"""What viser's page lacks: a name for its tab, a view from above that no hand turns, and room for the scene on a phone.
 
 viser's camera follows a pointer through the document's moves alone, and what is dragged through the window's: moves
 that would turn the view are kept from the camera. Two fingers, the right button and the wheel move and zoom it.
@@ -28,8 +28,12 @@ if (!window.vigorStill) {
 """
 
 
+STYLE = "@media (max-width: 36em) {div:has(> div > div > div > canvas) {bottom: 60% !important}}"
+"""Style by which the scene keeps above the panel where viser draws that over the lower part of a narrow page."""
+
+
 def script(name: str, still: bool) -> str:
-    """HTML that names the tab; still: and keeps the view from being turned."""
+    """HTML that names the tab and makes room for the scene; still: and keeps the view from being turned."""
     code = NAME.format(json.dumps(name)) + (STILL if still else "")
     # A page that is drawn by React runs no scripts of HTML that it is given, but hears when a picture is not there.
-    return f'<img src="data:," alt="" style="display:none" onerror="{escape(code, quote=True)}">'
+    return f'<img src="data:," alt="" style="display:none" onerror="{escape(code, quote=True)}"><style>{STYLE}</style>'

@@ -47,7 +47,8 @@ class Panel:
             self._plan = PlanTab(gui, session, clicks)
         with tabs.add_tab("View"):
             ViewTab(gui, session, scene)
-        self._held = False
+        self._advised = False, False
+        """Whether the robot was held, and a recording solved, when there was advice last."""
         self._primary.on_click(careful(self._press))
         self._again.on_click(careful(lambda client: recording.drop()))
         self._wire_keys(gui)
@@ -77,7 +78,7 @@ class Panel:
             case "Stop":
                 session.learning.stop()
             case "Export plan":
-                download(client, *session.planning.export())
+                download(client, session.planning.export())
 
     # From moment to moment
 
@@ -89,15 +90,15 @@ class Panel:
             missing = shared.missing if film is not None or recording else None
         html = light(GREY, escape(notice)) if notice and notice != self._advice.sentence else ""
         if film is not None:
-            html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}")
+            html = light(GREEN if missing is None else GREY, f"{film.words}, {state(missing)}") + html
         elif recording:
             doing = recorded(robot.recorder.seconds) if held else "let go"
             html = light(GREEN if missing is None else RED, f"{doing}, {state(missing)}") + html
         show(self._state, content=html)
         self._show.draw()
         self._time_line.draw(film)
-        if held != self._held:
-            self._held = held
+        if (held, recording and missing is None) != self._advised:
+            self._advised = held, recording and missing is None
             shared.changes += 1
 
     def refresh(self) -> None:
@@ -113,15 +114,16 @@ class Panel:
         session, shared, library = self._session, self._shared, self._session.recording.library
         with shared.lock:
             count = 0 if library.current is None else len(library.current.weights)
-            plan = session.planning.recent
+            answer, plan = session.planning.answer, session.planning.plan
             now = guide.State(
-                shared.stage.layout.instruction, count, len(session.recording.numbers), shared.robot.recorder.active,
-                shared.robot.held, shared.missing is None, session.learning.progress,
-                None if plan is None else plan.failure is None, len(shared.obstacles), session.planning.exported,
-                shared.hint,
+                instruction=shared.stage.layout.instruction, movable=shared.movable, demonstrations=count,
+                here=len(session.recording.numbers), recording=shared.robot.recorder.active, held=shared.robot.held,
+                solved=shared.missing is None, progress=session.learning.progress,
+                holds=None if plan is None else plan.failure is None, unplanned=(answer and answer.problem) or "",
+                moving=session.moving, obstacles=len(shared.obstacles), exported=session.planning.exported,
+                unreachable=shared.hint,
             )  # fmt: skip
         self._advice = advice = guide.advise(now)
         show(self._guide, content=guide.line(advice, count))
-        waits = advice.button == "Export plan" and session.planning.plan is None
-        show(self._primary, label=advice.button, disabled=waits or not advice.ready)
+        show(self._primary, label=advice.button, disabled=not advice.ready)
         show(self._again, visible=advice.button == "Save" and advice.ready)

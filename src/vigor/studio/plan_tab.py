@@ -24,7 +24,7 @@ class PlanTab:
         self._said = gui.add_html("")
         self._cards = gui.add_html("")
         self._common = gui.add_html("")  # Apart: cards that change under a finger cannot be clicked.
-        self._export.on_click(careful(lambda client: download(client, *planning.export())))
+        self._export.on_click(careful(lambda client: download(client, planning.export())))
         self._obstacle.on_click(careful(lambda client: self._change()))
         self._most.on_update(careful(lambda client: self._draw(self._most.value)))
 
@@ -49,7 +49,7 @@ class PlanTab:
         show(self._export, visible=planning.plan is not None and primary != "Export plan")
         if current is None or plans is None or latest is None:
             can = progress is not None and progress.can_plan
-            text = PLANNING if can and plans is None else "planning" if can else "learn first; then drag a target"
+            text = PLANNING if can and plans is None else "planning" if can else "learn first"
             problem = "" if current is None else current.problem
             show(self._said, content=say(problem or text))
         else:
@@ -70,5 +70,5 @@ def _notes(plan: Plan, answer: Answer) -> list[str]:
     count, good = len(plan.solutions), sum(part.holds for part in plan.solutions)
     return [
         f"{good} of {count} ways solve it, planned in {answer.seconds:.1f} s",
-        *([plan.warning] if plan.warning else []),
+        *([plan.warning.replace("keep-out", "obstacle")] if plan.warning else []),  # As it is called here.
     ]

@@ -126,11 +126,6 @@ class Planning:
         return None if answer is None or answer.plans is None else answer.plans.plans[0]
 
     @property
-    def recent(self) -> Plan | None:
-        """The last plan; while something is dragged it may be for where that was a moment ago."""
-        return None if self._answer is None or self._answer.plans is None else self._answer.plans.plans[0]
-
-    @property
     def ways(self) -> tuple[Trace, ...]:
         """Traces of the latest answer's solutions, in the order of their rank."""
         return self._ways
@@ -167,14 +162,13 @@ class Planning:
             self.chosen = rank
             pairs = zip(self._ways, plans.plans[0].solutions, strict=True)
             others = [(way, np.array(part.movement)) for way, part in pairs if way.rank != rank and not self.hides(way)]
-        self._shared.play(promp_of(solution), np.array(solution.movement), others)
+        assert solution.situation is not None
+        seconds = solution.situation.constraints.seconds
+        self._shared.play(promp_of(solution), np.array(solution.movement), seconds, others)
         self._shared.changes += 1
 
-    def export(self) -> tuple[Path, bool]:
-        """Write the chosen solution as a table for a robot, and the plan that it is of.
-
-        Returns the table's path, and whether the solution is predicted to solve its context within the limits.
-        """
+    def export(self) -> Path:
+        """Write the chosen solution as a table for a robot, and the plan that it is of; returns the table's path."""
         with self._shared.lock:
             rank = self.chosen
             run, plans, solution = self._choose(rank)
@@ -184,8 +178,8 @@ class Planning:
         trajectory.save(table)
         with self._shared.lock:
             self._exported = self.answer
-            self._shared.changes += 1
-        return table, solution.holds
+            self._shared.tell(exported(table, solution.holds))
+        return table
 
     @property
     def exported(self) -> bool:
@@ -196,7 +190,8 @@ class Planning:
         """The run, its plans and one of their solutions for the context."""
         answer, plan = self.answer, self.plan
         if answer is None or answer.plans is None or plan is None or not 0 <= rank < len(plan.solutions):
-            raise UserError("there is no such plan; learn first, then drag a target")
+            busy = self._asked is not None and answer is None
+            raise UserError("it is still planning" if busy else "there is no such plan; learn first")
         return answer.question.run, answer.plans, plan.solutions[rank]
 
     # Obstacles
@@ -210,9 +205,9 @@ class Planning:
                 raise UserError(f"there are {obstacles.MOST} obstacles, which is as many as the studio has")
             shared.robot.stop_playing()
             view, marks = shared.stage.view, shared.stage.layout.marks(shared.context)
-            points = shared.stage.picture().points
-            where = self._ways[0].points if self._ways else obstacles.among(points, marks)
-            shape = obstacles.new(kind, where, points, marks, view)
+            picture = shared.stage.picture()
+            where = self._ways[0].points if self._ways else obstacles.among(picture.points, marks)
+            shape = obstacles.new(kind, where, obstacles.body(picture, shared.stage.surfaces), marks, view)
             shared.obstacles = (*shared.obstacles, shape)
             shared.tell(f"A {kind}: drag it, or its knob to size it. No link of a plan may enter it.")
 
@@ -249,8 +244,13 @@ class Planning:
             return
         first = suggested.pop(0)
         suggested.append(first)
-        self._shared.context = np.array(first.context)
+        self._shared.go_to(np.array(first.context))
         self._shared.tell(f"Show something here: {first.reason}.")
+
+
+def exported(table: Path, holds: bool) -> str:
+    """What is said of a table that was written."""
+    return f"Exported to {table}" + ("." if holds else "; this plan is predicted to fail.")
 
 
 def promp_of(solution: Solution) -> ProMP:

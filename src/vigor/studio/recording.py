@@ -20,7 +20,7 @@ class Recording:
     def __init__(self, shared: Shared, library: Library, imported: Demonstrations | None = None) -> None:
         self.library, self.imported = library, imported
         task = library.task
-        self.imported_promp = task.promp if imported is None else preprocessing.settled(task, imported).promp
+        self.imported_task = task if imported is None else preprocessing.settled(task, imported)
         self._shared = shared
 
     def save(self) -> None:
@@ -59,7 +59,7 @@ class Recording:
         with shared.lock:
             shared.refuse_while_recording()
             changed = change()
-            shared.context = changed.context
+            shared.go_to(changed.context)
             shared.tell(said.format(changed.done))
 
     def words(self, change: Change | None) -> str:
@@ -78,13 +78,13 @@ class Recording:
         given, shared = self._imported(number), self._shared
         with shared.lock:
             shared.refuse_while_recording()
-            shared.context = given.contexts[given.context_of[number]]
+            shared.go_to(given.contexts[given.context_of[number]])
             shared.tell(f"Demonstration {number + 1} of those imported.")
-        shared.play(self.imported_promp, given.weights[number])
+        shared.play(self.imported_task.promp, given.weights[number], self.imported_task.arm.seconds)
 
     def keep(self, number: int) -> None:
         """Add an imported demonstration to the library."""
-        given, promp = self._imported(number), self.imported_promp
+        given, promp = self._imported(number), self.imported_task.promp
         context = given.contexts[given.context_of[number]]
         recording = movement(promp, given.weights[number], promp.steps)
         self.library.add(context, recording if given.recordings is None else given.recordings[number])
@@ -119,13 +119,15 @@ class Recording:
         """Play one of this context's demonstrations."""
         with self._shared.lock:
             weights = self._weights(self._number(rank))
-        self._shared.play(self.library.settled.promp, weights)
+        settled = self.library.settled
+        self._shared.play(settled.promp, weights, settled.arm.seconds)
 
     def delete(self, rank: int) -> None:
         """Delete one of this context's demonstrations; the last with -1."""
         with self._shared.lock:
             self._shared.refuse_while_recording()
             self.library.delete(self._number(rank))
+            self._shared.robot.stop_playing()  # It may be the one.
             self._shared.tell("Deleted; undo brings it back.")
 
     def _number(self, rank: int) -> int:

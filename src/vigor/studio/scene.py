@@ -10,7 +10,7 @@ from viser.transforms import SO3
 
 from vigor.motion.shapes import Sphere
 from vigor.studio.ghosts import Ghosts
-from vigor.studio.grounds import Obstacles, Shadows, draw_reach
+from vigor.studio.grounds import DARK_REACH, REACH, Obstacles, Shadows, draw_reach
 from vigor.studio.obstacles import Obstacle
 from vigor.studio.rings import Rings, wxyz
 from vigor.studio.session import Session
@@ -27,6 +27,8 @@ PAPER, SLATE = (232, 232, 232), (55, 58, 64)
 """Colours of the ground's lines on a light page and on a dark one."""
 KNOB = 0.4
 """Radius of a knob, in radii of a link."""
+STROKE = 0.01
+"""Part of a view's height."""
 TIPPED = 0.02
 """Slant of a view from above that is put right, as a sine."""
 USUAL_ASPECT = 1.1
@@ -60,7 +62,7 @@ class Scene:
 
         @server.on_client_connect
         def _(client: Any) -> None:
-            client.camera.fov = field_for(view.field, client.camera.aspect)
+            client.camera.on_update(partial(fit, view.field))
             if view.from_above:
                 client.camera.on_update(partial(_stay_above, view))
 
@@ -69,14 +71,14 @@ class Scene:
         self._links, self._joints = self._robot(picture)
         self._skin = [self._surface(number, part) for number, part in enumerate(self._shared.stage.surfaces)]
         self._rings = Rings(server.scene, session, picture, marks)
-        self._trail = Trail(server.scene, self._shared.stage.view.link)
-        self._ghosts = Ghosts(server.scene, view.link)
+        self._trail = Trail(server.scene, stroke(view))
+        self._ghosts = Ghosts(server.scene, stroke(view))
         self._state: tuple[Any, ...] = (None,) * 4
         self._now: tuple[Any, ...] = ()
         """What the scene was drawn from last: things that are replaced as a whole, and numbers."""
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
-        self._traces = Traces(server.scene, view.link)
+        self._traces = Traces(server.scene, stroke(view))
         self._obstacles = Obstacles(server.scene, view, self._drags)
         self._shadows = Shadows(server.scene, view)
         draw_reach(server.scene, view, picture.points)
@@ -99,6 +101,8 @@ class Scene:
     def darken(self, dark: bool) -> None:
         """Draw the ground for a dark page, or for a light one."""
         self._grid.cell_color = self._grid.section_color = SLATE if dark else PAPER
+        stage = self._shared.stage
+        draw_reach(self._server.scene, stage.view, stage.picture().points, DARK_REACH if dark else REACH)
 
     # Shapes
 
@@ -147,8 +151,13 @@ class Scene:
         else:
             shape = scene.add_icosphere(name, mark.radius, WAITING, opacity=0.45)
         if mark.radius:
-            said = str(number + 1) if self._shared.numbered else mark.label
-            scene.add_label(f"{name}/label", said, font_screen_scale=1.0, anchor="center-center")
+            label = partial(scene.add_label, f"{name}/label", font_screen_scale=1.0)
+            if self._shared.numbered:
+                label(str(number + 1), anchor="center-center")
+            elif view.from_above:  # Beside the mark: a word would hide the ball that has come to it.
+                label(mark.label, position=(0.0, -mark.radius, 0.0), anchor="top-center")
+            else:
+                label(mark.label, position=(0.0, 0.0, mark.radius), anchor="bottom-center")
         if mark.moves:
             self._drags(shape, Held("mark", number))
         return shape
@@ -266,6 +275,19 @@ def _point(client: Any, eye: Any, up: Any, look_at: Any) -> None:
 def _half(shape: Obstacle) -> np.ndarray:
     """Half the size [3] of an obstacle."""
     return np.full(3, shape.radius) if isinstance(shape, Sphere) else np.subtract(shape.high, shape.low) / 2
+
+
+def stroke(view: View) -> float:
+    """Width that those of lines are multiples of: a part of what is seen, so that they are as thin for every robot."""
+    away = np.linalg.norm(np.subtract(view.camera, view.look_at))
+    return float(STROKE * 2 * away * np.tan(view.field / 2))
+
+
+def fit(field: float, camera: Any) -> None:
+    """Fit what a page shows to its window, whose shape changes: the panel comes to its side, or a tablet is turned."""
+    wanted = field_for(field, camera.aspect)
+    if abs(camera.fov - wanted) > 1e-3:
+        camera.fov = wanted
 
 
 def _stay_above(view: View, camera: Any) -> None:

@@ -74,9 +74,13 @@ class Session:
         """Ask for a plan, if a run has finished or was stopped."""
         progress = self.learning.progress
         if progress is not None and progress.can_plan:
-            drag = self.shared.drag
-            moving = self.turning is not None or (drag is not None and drag.held.kind != "grip")
-            self.planning.ask(progress.folder, progress.iteration, moving)
+            self.planning.ask(progress.folder, progress.iteration, self.moving)
+
+    @property
+    def moving(self) -> bool:
+        """Whether the context or an obstacle is on its way."""
+        drag = self.shared.drag
+        return isinstance(self.turning, int) or (drag is not None and drag.held.kind != "grip")
 
     def learn(self, source: str, iterations: int) -> None:
         """Start a run, see `Learning.start`; the plans of the last one go."""
@@ -202,7 +206,7 @@ class Session:
 
     def _go_to(self, context: np.ndarray) -> None:
         if not np.array_equal(context, self.shared.context):
-            self.shared.context = context
+            self.shared.go_to(context)
             self.shared.tell(self.shared.hint)
         self._ask()
 

@@ -89,6 +89,11 @@ class Shared:
             setattr(self, what, wanted)
             self.changes += 1
 
+    def go_to(self, context: np.ndarray) -> None:
+        """Go to a context; what was played was for another one."""
+        self.robot.stop_playing()
+        self.context = context
+
     def let_go(self) -> None:
         """End what is dragged."""
         self.drag = None
@@ -118,9 +123,17 @@ class Shared:
         return [f"target {i}" if self.numbered else mark.label for i, mark in enumerate(marks, start=1)]
 
     @property
+    def movable(self) -> str:
+        """Something that can be dragged to change the context, in words."""
+        marks = self.stage.layout.marks(self.context)
+        named = next((mark.label for mark in marks if mark.moves), "")
+        return f"the {named}" if named and not self.numbered else "a target"
+
+    @property
     def labels(self) -> dict[str, str]:
-        """What the marks are called, by their labels."""
-        return {mark.label: name for mark, name in zip(self.stage.layout.marks(self.context), self.names, strict=True)}
+        """What the marks are called, by the first words of their labels, with which features name them."""
+        first = [mark.label.partition(" ")[0] for mark in self.stage.layout.marks(self.context)]
+        return dict(zip(first, self.names, strict=True))
 
     @property
     def hint(self) -> str:
@@ -140,9 +153,16 @@ class Shared:
         """The path of a movement primitive with weights [D]; others: further fields of the trace."""
         return Trace(self.stage.lift(movement(promp, weights, SMOOTH)), **others)
 
-    def play(self, promp: ProMP, weights: np.ndarray, others: Sequence[tuple[Trace, np.ndarray]] = ()) -> None:
-        """Let the robot play a movement primitive with weights [D]; others: ways with their weights, as its ghosts."""
+    def play(
+        self, promp: ProMP, weights: np.ndarray, seconds: float, others: Sequence[tuple[Trace, np.ndarray]] = ()
+    ) -> None:
+        """Let the robot play a movement primitive with weights [D] in so many seconds.
+
+        others: ways with their weights, as its ghosts.
+        """
         pictures, rate = self.frames(promp, weights)
+        if not self.robot.picture.bodies:  # What is simulated takes its own time.
+            rate = (len(pictures) - 1) / seconds
         ghosts = [(way, self.frames(promp, own)[0]) for way, own in others]
         with self.lock:
             self.refuse_while_recording()

@@ -9,6 +9,7 @@ from vigor.studio import thumbnails
 from vigor.studio.cards import GREEN, RED
 from vigor.studio.clicks import Clicks
 from vigor.studio.session import Session
+from vigor.studio.thumbnails import Drawing, Frame
 from vigor.studio.widgets import PALE, careful, show
 
 
@@ -62,19 +63,24 @@ class ShowTab:
         if known is None:
             return ""
         promp = library.settled.promp
+        drawings = [
+            self._drawing(context, promp, known.weights[known.of(number)])
+            for number, context in enumerate(known.contexts)
+        ]
+        frame = Frame.around(self._shared.stage.view, drawings)
         contexts = [
             thumbnails.button(
-                self._picture(known.contexts[number], promp, known.weights[own]),
-                f"{number + 1}: {len(own)}", f"go {number}", current=number == here,
+                thumbnails.picture(frame, drawing), f"{number + 1}: {len(drawing.paths)}", f"go {number}",
+                current=number == here,
             )
-            for number, own in enumerate(map(known.of, range(len(known.contexts))))
+            for number, drawing in enumerate(drawings)
         ]  # fmt: skip
         own = [] if here is None else [
             thumbnails.button(
-                self._picture(known.contexts[here], promp, known.weights[[i]]),
-                f"{rank + 1}", f"replay {rank}", thumbnails.corner("&#10005;", RED, f"delete {rank}", "delete"),
+                thumbnails.picture(frame, Drawing(drawings[here].marks, [path])), f"{rank + 1}", f"replay {rank}",
+                thumbnails.corner("&#10005;", RED, f"delete {rank}", "delete"),
             )
-            for rank, i in enumerate(known.of(here))
+            for rank, path in enumerate(drawings[here].paths)
         ]  # fmt: skip
         rows = thumbnails.row("Contexts, and how often shown: click to go there", contexts)
         return rows + thumbnails.row("Shown here: click to play, &#10005; deletes", own)
@@ -84,20 +90,24 @@ class ShowTab:
         given = recording.imported
         if given is None:
             return ""
+        drawings = [
+            self._drawing(given.contexts[number], recording.imported_task.promp, weights[None])
+            for number, weights in zip(given.context_of, given.weights, strict=True)
+        ]
+        frame = Frame.around(self._shared.stage.view, drawings)
         pictures = [
             thumbnails.button(
-                self._picture(given.contexts[number], recording.imported_promp, weights[None]),
-                f"{i + 1}", f"look {i}", thumbnails.corner("+", GREEN, f"keep {i}", "keep it as one of your own"),
+                thumbnails.picture(frame, drawing), f"{i + 1}", f"look {i}",
+                thumbnails.corner("+", GREEN, f"keep {i}", "keep it as one of your own"),
             )
-            for i, (number, weights) in enumerate(zip(given.context_of, given.weights, strict=True))
+            for i, drawing in enumerate(drawings)
         ]  # fmt: skip
         return thumbnails.row("Imported: click to look at one, + keeps it here", pictures)
 
-    def _picture(self, context: np.ndarray, promp: ProMP, rows: np.ndarray) -> str:
+    def _drawing(self, context: np.ndarray, promp: ProMP, rows: np.ndarray) -> Drawing:
         """Movement primitives with weights [n, D] in a context."""
-        stage = self._shared.stage
         paths = [self._path(promp, weights) for weights in rows]
-        return thumbnails.picture(stage.view, stage.layout.marks(context), paths)
+        return Drawing(self._shared.stage.layout.marks(context), paths)
 
     def _path(self, promp: ProMP, weights: np.ndarray) -> np.ndarray:
         """Path [T, 3] of a demonstration."""

@@ -1,6 +1,7 @@
-"""Small pictures of paths among the targets of their context, as the scene shows them, to be clicked."""
+"""Small pictures of paths among the targets of their context, seen as in the scene, to be clicked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,39 +10,65 @@ from vigor.tasks.stage import Mark, View
 
 SIZE = (70, 52)
 """Width and height, in pixels."""
-ZOOM = 1.3
-"""How much larger things are than the scene shows them, in parts of the picture."""
+FILLED = 0.88
+"""Part of a picture that is drawn on."""
 POINTS = 40
 """Points of a path."""
 SHOWN = 60
 """Most pictures in a row of them."""
 
 
-def flat(view: View, places: np.ndarray) -> np.ndarray:
-    """Places [..., 3] as pixels [..., 2] of a small picture."""
-    eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
-    forward = (look - eye) / np.linalg.norm(look - eye)
-    right = np.cross(forward, up)
-    right /= np.linalg.norm(right)
-    axes = np.stack([right, np.cross(forward, right)], axis=-1)
-    return np.array(SIZE) / 2 + scale(view) * (places - look) @ axes
+@dataclass(frozen=True)
+class Drawing:
+    """What a picture shows: paths [T, 3] among marks."""
+
+    marks: Sequence[Mark]
+    paths: Sequence[np.ndarray]
 
 
-def scale(view: View) -> float:
+@dataclass(frozen=True)
+class Frame:
+    """The part of a view that pictures show: all that some of them draw, so that their contexts can be told apart."""
+
+    axes: np.ndarray
+    """Directions [3, 2] to the right and down."""
+    middle: np.ndarray
+    """[2], along them."""
+    scale: float
     """Pixels of a metre."""
-    away = np.linalg.norm(np.subtract(view.camera, view.look_at))
-    return ZOOM * SIZE[1] / 2 / float(away * np.tan(view.field / 2))
+
+    @classmethod
+    def around(cls, view: View, drawings: Sequence[Drawing]) -> "Frame":
+        eye, look, up = (np.array(part, float) for part in (view.camera, view.look_at, view.up))
+        forward = (look - eye) / np.linalg.norm(look - eye)
+        right = np.cross(forward, up)
+        right /= np.linalg.norm(right)
+        axes = np.stack([right, np.cross(forward, right)], axis=-1)
+        marks = [(mark.position @ axes, _radius(mark)) for part in drawings for mark in part.marks]
+        corners = [place + side * radius for place, radius in marks for side in (-1, 1)]
+        places = np.concatenate([corners, *(path @ axes for part in drawings for path in part.paths)])
+        low, high = places.min(axis=0), places.max(axis=0)
+        scale = FILLED * np.min(np.array(SIZE) / np.maximum(high - low, 1e-9))
+        return cls(axes, (low + high) / 2, float(scale))
+
+    def pixels(self, places: np.ndarray) -> np.ndarray:
+        """Places [..., 3] as pixels [..., 2]."""
+        return np.array(SIZE) / 2 + self.scale * (places @ self.axes - self.middle)
 
 
-def picture(view: View, marks: Sequence[Mark], paths: Sequence[np.ndarray]) -> str:
-    """Paths [T, 3] among marks, as SVG."""
+def _radius(mark: Mark) -> float:
+    return max(mark.radius, *(np.array(mark.size or (0, 0)) / 2))
+
+
+def picture(frame: Frame, shown: Drawing) -> str:
+    """A drawing as SVG."""
     parts = []
-    for mark in marks:
-        x, y = flat(view, mark.position)
-        radius = max(2.0, scale(view) * max(mark.radius, *(np.array(mark.size or (0, 0)) / 2)))
+    for mark in shown.marks:
+        x, y = frame.pixels(mark.position)
+        radius = max(2.0, frame.scale * _radius(mark))
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{radius:.0f}" fill="#3c5a96" opacity=".45"/>')
-    for path in paths:
-        some = flat(view, path[np.linspace(0, len(path) - 1, POINTS).astype(int)])
+    for path in shown.paths:
+        some = frame.pixels(path[np.linspace(0, len(path) - 1, POINTS).astype(int)])
         points = " ".join(f"{x:.0f},{y:.0f}" for x, y in some)
         parts.append(f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.3"/>')
     return f'<svg width="{SIZE[0]}" height="{SIZE[1]}" style="display:block">{"".join(parts)}</svg>'

@@ -39,4 +39,4 @@ class TimeLine:
         show(self._pause, label="Play" if film.paused else "Pause")
         if (film, film.time) != self._drawn and time.monotonic() >= self._due:
             self._drawn, self._due = (film, film.time), time.monotonic() + OFTEN
-            self._charts.content = charts(self._task, film.poses, film.rate, film.time / max(film.seconds, 1e-9))
+            self._charts.content = charts(self._task, film)

@@ -10,10 +10,10 @@ from vigor.studio.shared import Trace
 from vigor.tasks.stage import Body
 
 GREY = (125, 125, 125)
-DOT = 5
-"""Segments of a dot, and of the gap after it, in the line of a way that fails."""
+DOTS = 40
+"""Dots of the line of a way that fails, with gaps as long between them."""
 WIDTHS = {"demonstration": 0.14, "way": 0.32, "sample": 0.1}
-"""Widths of lines by kind, in radii of a link."""
+"""Widths of lines by kind, in strokes of the scene."""
 POINTED = 2.2
 """Factor on the width of what somebody points at."""
 
@@ -41,15 +41,18 @@ def outline(body: Body) -> np.ndarray:
 def segments(trace: Trace) -> np.ndarray:
     """Pieces [n, 2, 3] of a path, with gaps where it fails, and around bodies where it leaves them."""
     pieces = np.stack([trace.points[:-1], trace.points[1:]], axis=1)
-    kept = pieces if trace.holds else pieces[np.arange(len(pieces)) // DOT % 2 == 0]
-    return np.concatenate([kept, *map(outline, trace.end)]).astype(np.float32)
+    if not trace.holds:
+        ends = np.cumsum(np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1))
+        begins = np.append(0.0, ends[:-1])
+        pieces = pieces[(2 * DOTS * begins / max(ends[-1], 1e-9)).astype(int) % 2 == 0]
+    return np.concatenate([pieces, *map(outline, trace.end)]).astype(np.float32)
 
 
 class Traces:
     """Lines of the scene; those that stay the same are not sent again."""
 
-    def __init__(self, scene: Any, link: float) -> None:
-        self._scene, self._link = scene, link
+    def __init__(self, scene: Any, stroke: float) -> None:
+        self._scene, self._stroke = scene, stroke
         self._shown: list[tuple[Any, Trace, float]] = []
 
     def draw(self, traces: Sequence[Trace], pointed: int | None) -> None:
@@ -59,9 +62,9 @@ class Traces:
             if i < len(self._shown) and self._shown[i][1:] == (trace, wide):
                 continue
             lines = segments(trace)
-            lines[..., 2] += 0.001 * i * self._link
+            lines[..., 2] += 0.001 * i * self._stroke
             colour = GREY if trace.kind != "way" else rgb(colour_of(trace))
-            thickness = wide * self._link * WIDTHS[trace.kind]
+            thickness = wide * self._stroke * WIDTHS[trace.kind]
             handle = self._scene.add_line_segments(f"/traces/{i}", lines, colour, thickness=thickness)
             self._shown[i : i + 1] = [(handle, trace, wide)]
         for handle, _, _ in self._shown[len(traces) :]:

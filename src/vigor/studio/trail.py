@@ -19,8 +19,8 @@ class Trail:
     A line leads from a red one to what it misses.
     """
 
-    def __init__(self, scene: Any, link: float) -> None:
-        self._scene, self._link = scene, link
+    def __init__(self, scene: Any, stroke: float) -> None:
+        self._scene, self._stroke = scene, stroke
         self._shown: list[Any] = []
         self._state: tuple[int, bool, bool] = (0, False, False)
 
@@ -38,7 +38,7 @@ class Trail:
         path, add = effector(seen), self._scene.add_line_segments
         colour = SOLVED if missing is None else HELD if held else MISSED
         lines = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
-        self._shown.append(add("/trail/path", lines, colour, thickness=0.22 * self._link))
+        self._shown.append(add("/trail/path", lines, colour, thickness=0.22 * self._stroke))
         if missing is not None and missing.line is not None and not held:
             line = missing.line[None].astype(np.float32)
-            self._shown.append(add("/trail/missed", line, MISSED, thickness=0.15 * self._link))
+            self._shown.append(add("/trail/missed", line, MISSED, thickness=0.15 * self._stroke))

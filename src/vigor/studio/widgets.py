@@ -37,11 +37,9 @@ def careful(action: Callable[[Any], None]) -> Callable[[Any], None]:
     return act
 
 
-def download(client: Any, path: Path, holds: bool) -> None:
-    """Give an exported table to a page, and say whether it is predicted to solve its context."""
+def download(client: Any, path: Path) -> None:
+    """Give a file to a page."""
     client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
-    text = f"exported to {path}" + ("" if holds else "; this plan is predicted to fail")
-    client.add_notification("", text, color=None if holds else "red", auto_close_seconds=8)
 
 
 def chosen(dropdown: Any) -> int:

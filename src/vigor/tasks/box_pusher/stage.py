@@ -23,6 +23,8 @@ FARTHEST, TURN = 0.25, np.pi / 2
 """Largest distance from where the box starts that a goal can be dragged to, by coordinate, and largest turn."""
 HELD = 0.09
 """Height above its tip at which the rod is held, clear of the box."""
+ABOVE = geometry.HEIGHT + 0.004
+"""Height at which paths are drawn: the box's walls would hide those of the rod's tip."""
 START = (0.42, 0.0)
 """Point at which the rod stands at first: in front of the box, outside."""
 
@@ -170,4 +172,4 @@ class Pusher:
         return [self._picture(state[1:15], at) for state, at in zip(states, asked, strict=True)], simulation.RATE / 2
 
     def lift(self, trajectory: np.ndarray) -> np.ndarray:
-        return np.pad(trajectory, ((0, 0), (0, 1)), constant_values=control.HEIGHT)
+        return np.pad(trajectory, ((0, 0), (0, 1)), constant_values=ABOVE)
