@@ -21,7 +21,7 @@ ROOT = DOCS.parent
 OTHER = re.compile(r"^<!-- page: (\S+) -->\s*$")
 LINK = re.compile(r"(!?\[[^\]]*\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 CODE = re.compile(r"^(```|~~~|:::).*?^\1\s*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-COPIED = (".csv", ".gif", ".html", ".json", ".png")
+COPIED = (".csv", ".gif", ".html", ".json", ".png", ".webp")
 """Files of docs that are pictures, or are taken as they are."""
 PAGES = {
     "README.md": "index",
