@@ -1,20 +1,22 @@
 """Speed of the studio, used by mouse in a browser on the same machine.
 
-Run it with:  python benchmarks/studio.py
+Run it with:  python benchmarks/studio.py [--iterations 100] [--out FILE.json]
 
 For each task, the updates of the robot a second that a second page receives while the first one drags. For the planar
 reacher, after a run on the task's own demonstrations: how often a second the plans on the page are made anew while a
-target is dragged, and the seconds from letting go of it to the plans for where it is. The load of the machine is said,
-since all of this shares it.
+target is dragged, and the seconds from letting go of it to the plans for where it is. The load of the machine before is
+said, since all of this shares it.
 """
 
 import argparse
+import json
 import os
 import statistics
 import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,6 +26,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from studio_page import Hand, chromium, opened, studio
+from vigor.basics import files
 from vigor.tasks import TASKS, load_task
 from vigor.tasks.stage import load_stage
 
@@ -115,16 +118,19 @@ def plans(folder: Path, iterations: int, count: int = 5) -> tuple[float, list[fl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--iterations", type=int, default=100, help="of the run that is planned with")
+    parser.add_argument("--out", type=Path, help="file for the figures")
     given = parser.parse_args()
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    found: dict[str, Any] = {"load": os.getloadavg()[0], "hand": {}}
     with tempfile.TemporaryDirectory() as folder:
         for name in TASKS:
-            every, apart = rate(name, Path(folder) / name)
-            print(f"{name}: {every:.1f} updates a second, 95% at most {1000 * apart:.0f} ms apart", flush=True)
+            often, apart = rate(name, Path(folder) / name)
+            found["hand"][name] = {"updates a second": round(often, 1), "95% apart, ms": round(1000 * apart)}
         often, taken = plans(Path(folder) / "plans", given.iterations)
-        print(f"plans while a target is dragged: {often:.1f} a second")
-        print(f"plans after it is let go: median {statistics.median(taken):.2f} s, at most {max(taken):.2f} s")
-    print(f"load of the machine: {os.getloadavg()[0]:.1f}")
+    found["plans a second"] = round(often, 2)
+    found["let go, s"] = {"median": round(statistics.median(taken), 2), "most": round(max(taken), 2)}
+    print(text := json.dumps(found, indent=2))
+    if given.out:
+        files.write_text(given.out, text + "\n")
 
 
 if __name__ == "__main__":

@@ -45,4 +45,20 @@ def studio_kills() -> str:
     )
 
 
-TABLES = (studio_sentences, studio_kills)
+def studio_rates() -> str:
+    """How often the page follows the hand and the targets, on two cores without a graphics card."""
+    found = result("studio")
+    lines = {
+        f"the robot follows the hand: {task}": f"{one['updates a second']} times a second, "
+        f"nearly all at most {one['95% apart, ms']} ms apart"
+        for task, one in found["hand"].items()
+    }
+    lines["planar-reacher: rough plans while a target is dragged"] = f"{found['plans a second']} a second"
+    let_go = found["let go, s"]
+    lines["planar-reacher: whole plans after it is let go"] = (
+        f"{let_go['median']} s (median), {let_go['most']} s at most"
+    )
+    return table([{"": words, f"at a load of {found['load']:.1f}": figure} for words, figure in lines.items()])
+
+
+TABLES = (studio_sentences, studio_kills, studio_rates)
