@@ -57,4 +57,31 @@ def box_mechanics() -> str:
     return table(result("box_mechanics")["lines"])
 
 
-TABLES = (box_pusher, box_ahead, box_em_drex, box_carrying, box_mechanics)
+def box_practice() -> str:
+    """Practised runs beside the same runs before."""
+    rows = result("box_pusher")
+    lines = []
+    for after in (row for row in rows if row["method"] == "practised"):
+        (before,) = (
+            row
+            for row in rows
+            if (row["method"], row["seed"], row["training"]) == ("vigor", after["seed"], after["training"])
+        )
+        for words, row in {"before": before, "after": after}.items():
+            names = {
+                "best": "best",
+                "mixture": "mixture",
+                "chosen": "chosen",
+                "ways": "ways",
+                "both": "inside and outside",
+            }
+            line = {"seed": str(row["seed"]), "practice": words}
+            line |= {label: f"{row[name]:.2f}" for name, label in names.items()}
+            more = {"planned first": "first", "movements tried": "rollouts", "rounds": "rounds"}
+            line |= {label: f"{row[name]:g}" if name in row else "" for label, name in more.items()}
+            minutes = f"{row['practice_seconds'] / 60:.0f}" if "practice_seconds" in row else ""
+            lines.append(line | {"minutes": minutes})
+    return table(lines)
+
+
+TABLES = (box_pusher, box_ahead, box_em_drex, box_carrying, box_mechanics, box_practice)
