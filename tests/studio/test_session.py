@@ -1,6 +1,7 @@
 """The studio without a page: what is dragged, recorded, learned and planned."""
 
 import json
+import threading
 import time
 from types import SimpleNamespace
 
@@ -55,8 +56,9 @@ def targets(context=CONTEXT):
     return [np.array([*context[:2], 0.0]), np.array([*context[2:], 0.0])]
 
 
-def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
-    shared, recording = session.shared, session.recording
+def record(session):
+    """A movement through both targets, not saved yet; when it ended."""
+    shared = session.shared
     session.tick(0.0)
     start, end = shared.robot.picture.points[-1], targets()
     now = pull(session, [end[0]])
@@ -65,6 +67,12 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     now = pull(session, [end[1]], now)
     assert all(shared.reached)
     session.drag(0, "end", (EYE, start, end[1]), Held("grip", shared.stage.grips[-1]))
+    return now
+
+
+def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
+    shared, recording = session.shared, session.recording
+    now = record(session)
     recording.save()
     kept = demonstrations.load(tmp_path / "demonstrations", PLANAR)
     assert np.all(PLANAR.succeeds(PLANAR.distances(demonstrations.trajectories(PLANAR, kept), kept.contexts)))
@@ -100,6 +108,16 @@ def test_a_recording_by_dragging_is_saved_and_valid(session, tmp_path):
     session.choose_context(10**9)
     session.choose_context(-1)
     np.testing.assert_array_equal(shared.context, CONTEXT)
+
+
+def test_a_recording_that_two_pages_save_at_once_is_saved_once(session):
+    record(session)
+    pages = [threading.Thread(target=session.recording.save) for _ in range(2)]
+    for page in pages:
+        page.start()
+    for page in pages:
+        page.join()
+    assert session.recording.library.count(session.shared.context) == 1
 
 
 def test_what_demonstrations_have_in_common_is_named_as_the_targets_are(session):

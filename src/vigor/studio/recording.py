@@ -1,5 +1,6 @@
 """The part of a session that records: movements by hand, and the demonstrations of the context."""
 
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -22,9 +23,17 @@ class Recording:
         task = library.task
         self.imported_task = task if imported is None else preprocessing.settled(task, imported)
         self._shared = shared
+        self._saving = threading.Lock()
 
     def save(self) -> None:
-        """Save the recording if it solves the context; else it stays, and an error says what it lacks."""
+        """Save the recording if it solves the context; else it stays, and an error says what it lacks.
+
+        Once, if several pages ask for it at the same moment.
+        """
+        with self._saving:
+            self._save()
+
+    def _save(self) -> None:
         shared = self._shared
         with shared.lock:
             if not shared.robot.recorder.active:
