@@ -17,7 +17,7 @@ from vigor.runs.setup import own_demonstrations
 from vigor.tasks import load_task
 
 SEED, PER_CONTEXT = 0, 4
-"""What they were generated with."""
+"""Settings that they were generated with."""
 
 
 def main() -> None:

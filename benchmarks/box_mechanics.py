@@ -1,4 +1,4 @@
-"""How well the mechanics that descriptors are made of foretell MuJoCo, and where their three constants are from.
+"""Mechanics that descriptors are made of, beside MuJoCo: how well they foretell it, and where their constants are from.
 
     python benchmarks/box_mechanics.py [--fit 160] [--test 160] [--out FILE]
 

@@ -131,7 +131,7 @@ def first_plans(folder: Path, contexts: np.ndarray) -> float:
 
 
 def carried_from(folder: Path) -> Policies:
-    """What a run learned from, carried without learning."""
+    """Demonstrations that a run learned from, carried without learning."""
     setup = run.load_policies(folder)[0]
     floor = replace(setup, method="carried", settings=presets.preset("box-pusher", "default", "carried"))
     training = Training([run.prepare_again(floor, folder)])
@@ -149,7 +149,7 @@ def keep(path: Path, policies: Policies, common: Invariants, seconds: int) -> No
 
 
 def kept(path: Path) -> tuple[Policies, Invariants, Row]:
-    """What `keep` has written: policies, invariants, and how long they took to learn."""
+    """Contents of what `keep` has written: policies, invariants, and how long they took to learn."""
     with np.load(path) as stored:
         mixtures = Mixture(*(stored[name].astype(np.float32) for name in Mixture._fields))
         common = Invariants(*(jax.numpy.asarray(stored[f"common {name}"]) for name in Invariants._fields))

@@ -191,7 +191,7 @@ def chosen(rates: Rates) -> np.ndarray:
 
 
 def calibration(runs: list[Rates]) -> dict[str, Any]:
-    """How far predictions are from success.
+    """Distance of predictions from success.
 
     bins: components, and sums of their predicted and of their found success, by tenths of predicted success; unknown:
     contexts that no way is known for, and how many of them fail with the component that is predicted to be best.

@@ -26,7 +26,7 @@ from vigor.tasks import load_task
 from vigor.tasks.stage import load_stage
 
 SIZE = (920, 560)
-"""Of the page, in pixels; pictures are as large, so that words stay sharp."""
+"""Size of the page, in pixels; pictures are as large, so that words stay sharp."""
 FRAME = 80
 """Milliseconds that a picture stays."""
 COLOURS = 160

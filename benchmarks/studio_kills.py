@@ -114,7 +114,7 @@ def killed(kind: str, folder: Path, rng: random.Random) -> str:
 
 
 def lost(kind: str, folder: Path, said: int) -> str:
-    """What is missing in a folder in which so many demonstrations were said to be saved; nothing if all is there."""
+    """Words for what is missing in a folder that so many demonstrations were saved in; nothing if all is there."""
     count, problem = saved(folder)
     if problem or count < said:
         return problem or f"{count} demonstrations of {said}"
@@ -132,7 +132,7 @@ def lost(kind: str, folder: Path, said: int) -> str:
 
 
 def saved(folder: Path) -> tuple[int, str]:
-    """How many demonstrations a folder holds, and what is wrong with them; nothing if all is well."""
+    """Number of demonstrations that a folder holds, and what is wrong with them; nothing if all is well."""
     task = load_task(TASK)
     kept = dataset.load(folder / "demonstrations", task)
     solved = task.succeeds(task.distances(dataset.trajectories(task, kept), kept.contexts[kept.context_of]))

@@ -30,7 +30,7 @@ from vigor.tasks.stage import Stage, load_stage
 ROOT = Path(__file__).resolve().parents[1]
 SIZE, SHOWN = (1024, 640), (720, 450)
 QUALITY = 60
-"""Of pictures, of 100: words stay sharp, and colours are those of the page."""
+"""Quality of pictures, of 100: words stay sharp, and colours are those of the page."""
 DRAWN = 3000
 """Milliseconds until all that has changed is drawn."""
 HELD = 10_000
@@ -153,7 +153,7 @@ def visit(found: Visit, pictures: Path, iterations: int) -> list[dict[str, str]]
 
 
 def go_astray(pictures: Path) -> list[dict[str, str]]:
-    """What the page says to somebody who does other things than it advises."""
+    """A visit of somebody who does other things than the page advises."""
     with _opened(ASTRAY, pictures, "astray") as tour:
         _show_astray(tour)
         _learn_astray(tour)

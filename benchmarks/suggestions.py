@@ -139,7 +139,7 @@ def with_context(shown: Demonstrations, split: Split, context: int, seed: int, e
 
 
 def compared(rows: Sequence[dict[str, Any]], other: str) -> str:
-    """How much more of the mixture succeeds after the suggested context than after another, with its 95% interval.
+    """Difference in the mixture's success after the suggested context than after another, with its 95% interval.
 
     By pairs, of all tasks together as likely; the interval is from resampling pairs within tasks.
     """

@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: it is not looked through for garbage again and again."""
+    """Modules that are imported by now stay: it is not looked through for garbage again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

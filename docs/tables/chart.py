@@ -27,7 +27,7 @@ REPORTED = PALETTE[1]
 
 
 def figures() -> list[dict[str, Any]]:
-    """What the chart shows, from top to bottom: success of the best component and of the mixture, with intervals."""
+    """Lines of the chart, from top to bottom: success of the best component and of the mixture, with intervals."""
     rows = [row for row in stored() if not row["varied"]]
     shown: list[dict[str, Any]] = []
     for task in TASKS:

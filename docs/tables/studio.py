@@ -10,7 +10,7 @@ TOUR = DOCS / "pictures" / "studio"
 
 
 def studio_sentences() -> str:
-    """What the studio's page has said on its tours, with a picture of each sentence and links to the others."""
+    """Sentences of the studio's page on its tours, with a picture of each sentence and links to the others."""
     said: dict[tuple[str, str], list[str]] = {}
     for visit in json.loads((TOUR / "tour.json").read_text(encoding="utf-8")).values():
         for one in visit["seen"]:
@@ -46,7 +46,7 @@ def studio_kills() -> str:
 
 
 def studio_rates() -> str:
-    """How often the page follows the hand and the targets, on two cores without a graphics card."""
+    """Rates at which the page follows the hand and the targets, on two cores without a graphics card."""
     found = result("studio")
     lines = {
         f"the robot follows the hand: {task}": f"{one['updates a second']} times a second, "

@@ -66,7 +66,7 @@ def ways_lost() -> str:
 
 
 def ways_time() -> str:
-    """What a run takes with a component for every demonstration, and with five."""
+    """Cost of a run with a component for every demonstration, and with five."""
     lines = []
     rows = [row for row in result("ways")["rows"] if not row["stage"] and row["part"] == "train"]
     for task in ("planar-reacher", "panda-reacher"):

@@ -93,7 +93,7 @@ def test_a_task_can_say_which_contexts_are_near():
 
 
 def test_a_mixture_can_begin_at_what_is_likeliest_when_it_is_carried():
-    """Of demonstrations of four contexts those that do best in another: by hand, with the energy of each."""
+    """Demonstrations of four contexts that do best in another: by hand, with the energy of each."""
     rng = np.random.default_rng(0)
     contexts = np.repeat(rng.normal(size=(4, 2)), 3, axis=0).astype(np.float32)
     weights = rng.normal(size=(12, POINT.promp.weights)).astype(np.float32)

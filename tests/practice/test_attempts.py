@@ -62,7 +62,7 @@ def test_searches_solve_what_was_missed_and_leave_the_rest_alone():
 
 
 def test_a_search_stays_near_where_it_began():
-    """Of all movements that end at the goal, it finds one close to the near miss."""
+    """A movement close to the near miss is found, of all that end at the goal."""
     bent = to((0.3, 1.6)) + np.tile([2.0, 0.0, -2.0, 0.0], POINT.promp.weights // 4)
     tried = made([ends(bent)[0] + [0.3, 0.2]], [0], bent)
     found = attempts.refined(POINT, AT, POINT.distances, tried, DISTINCT, 1, seed=0)

@@ -31,7 +31,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def practised(run):
-    """What came of it, and the files of the run before and after."""
+    """The result, and the files of the run before and after."""
     before = contents(run.folder)
     return run.practise(**PRACTICE), before
 

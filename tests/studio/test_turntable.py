@@ -16,7 +16,7 @@ zstandard = pytest.importorskip("zstandard")
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory) -> bytes:
-    """What viser's page plays, of two solutions and a demonstration of the planar reacher."""
+    """Messages that viser's page plays, of two solutions and a demonstration of the planar reacher."""
     path = tmp_path_factory.mktemp("page") / "plan.html"
     task = vigor.load_task("planar-reacher")
     ways = [np.linspace(np.zeros(5), side * np.full(5, 0.5), 20) for side in (-1, 1, 0.5)]

@@ -29,7 +29,7 @@ Names = Annotated[tuple[str, ...], arg(help_behavior_hint="")]
 
 
 def _words_of(kind: Any) -> str | None:
-    """What the help of an option that may be None says that it takes."""
+    """Word in the help for a value of an option that may be None."""
     choices = [part for part in get_args(kind) if part is not type(None)]
     if type(None) not in get_args(kind):
         return None
@@ -51,7 +51,7 @@ ReadingOptions = _plainly(Reading)
 
 
 def reading_of(options: Any) -> Reading:
-    """What the options of a command say about recordings."""
+    """Words of a command's options about recordings."""
     return Reading(**vars(options))
 
 

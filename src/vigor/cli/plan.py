@@ -48,7 +48,7 @@ class Plan:
     samples: int = 0
     """Further movements that are drawn for each context."""
     mix: Literal["learned", "evenly", "surest"] = "learned"
-    """How often samples go each way: as was learned (as often as it was demonstrated, less often where it is predicted
+    """Shares of samples by way: as was learned (as often as it was demonstrated, less often where it is predicted
     to fail), all that are predicted to succeed evenly, or none but the surest."""
     every: int = 1
     """Use every n-th of the run's ensembles: 2 takes half the time."""

@@ -47,7 +47,7 @@ class Provenance:
     iterations: int
     """Iterations of the run."""
     every: int
-    """Of these every n-th is kept, the last one among them."""
+    """Distance from one that is kept to the next, the last one among them."""
     networks: int
     """Networks that are kept of each, by turns."""
     trained: str

@@ -34,7 +34,7 @@ class Charts:
 
     @property
     def marks(self) -> dict[str, str]:
-        """How the legend draws a key, if not as a line: the mark of its dots."""
+        """Mark of a key's dots in the legend, if it is not a line."""
         return {dot.key: dot.mark for one in self.charts for dot in one.dots}
 
 

@@ -26,7 +26,7 @@ CHARTED = ("traces_train", "learning_curves")
 SPLITS = {"test": "test contexts", "train": "training contexts"}
 FACTS = ("date", "seed", "demos", "iterations", "stopped", "seconds", "device", "version")
 LONGEST = 1000
-"""How many times as much the longest bar stands for."""
+"""Multiple that the longest bar stands for."""
 VERSATILITY = ("distinct_solutions", "working_components", "entropy")
 
 

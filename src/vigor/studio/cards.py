@@ -20,7 +20,7 @@ LINE = "font-size:.875em;padding:0 1em .3em 1em"
 CARD = "display:flex;gap:.5em;align-items:baseline;padding:.25em .5em;margin-bottom:.3em;border-radius:.25em;"
 BORDER = "rgba(128,128,128,.35)"
 UNITS = {"position": 1.0, "velocity": 1.0}
-"""What margins are compared in, by constraint; others in tenths of a metre."""
+"""Unit that margins are compared in, by constraint; others in tenths of a metre."""
 FAR = 4.0
 """Deviations of demonstrations from which on a value is far from theirs."""
 HINT = "click to play it; it is then the one to export"
@@ -95,8 +95,8 @@ def clearance(part: Solution) -> list[str]:
 
 
 def margin(part: Solution, way: Trace, names: Sequence[str]) -> list[str]:
-    """How far a body ends from its goal, in words; else the smallest margin of a solution, if anything else than
-    obstacles limits it; else how far it is inside its last region."""
+    """Distance of a body from its goal in the end, in words; else the smallest margin of a solution, if anything else
+    than obstacles limits it; else how far it is inside its last region."""
     if way.off:
         return [way.off]
     kinds = by_kind(part.margins).items()

@@ -39,7 +39,7 @@ class Film:
 
     @property
     def words(self) -> str:
-        """What it does, in a word."""
+        """State in a word."""
         return "played to its end" if self.time >= self.seconds else "paused" if self.paused else "playing"
 
     @property

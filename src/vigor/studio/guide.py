@@ -17,9 +17,9 @@ class State:
     """State of a session, as the guide looks at it."""
 
     instruction: str
-    """How a demonstration is given."""
+    """Way of giving a demonstration."""
     movable: str = "a target"
-    """What can be dragged to change the context."""
+    """Thing that can be dragged to change the context."""
     demonstrations: int = 0
     here: int = 0
     """Demonstrations of the context on the screen."""

@@ -1,4 +1,4 @@
-"""What viser's page lacks: a name for its tab, a view from above that no hand turns, and room for the scene on a phone.
+"""Additions to viser's page: a tab's name, a view from above that no hand turns, and room for the scene on a phone.
 
 viser's camera follows a pointer through the document's moves alone, and what is dragged through the window's: moves
 that would turn the view are kept from the camera. Two fingers, the right button and the wheel move and zoom it.

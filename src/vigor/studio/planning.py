@@ -249,7 +249,7 @@ class Planning:
 
 
 def exported(table: Path, holds: bool) -> str:
-    """What is said of a table that was written."""
+    """Sentence about a table that was written."""
     return f"Exported to {table}" + ("." if holds else "; this plan is predicted to fail.")
 
 

@@ -72,7 +72,7 @@ class Answer:
     problem: str | None = None
     suggested: tuple[Suggestion, ...] = ()
     essentials: tuple[Essential, ...] = ()
-    """What all demonstrations have in common, the most constant first, and how the solutions have it."""
+    """Quantities that all demonstrations have in common, the most constant first, and how the solutions have it."""
 
 
 class PlanningThread:

@@ -75,7 +75,7 @@ class Scene:
         self._ghosts = Ghosts(server.scene, stroke(view))
         self._state: tuple[Any, ...] = (None,) * 4
         self._now: tuple[Any, ...] = ()
-        """What the scene was drawn from last: things that are replaced as a whole, and numbers."""
+        """State that the scene was drawn from last: things that are replaced as a whole, and numbers."""
         self._bodies = [self._body(number, body) for number, body in enumerate(picture.bodies)]
         self._marks = [self._mark(number, mark) for number, mark in enumerate(marks)]
         self._traces = Traces(server.scene, stroke(view))

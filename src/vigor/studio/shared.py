@@ -34,7 +34,7 @@ class Trace:
     end: tuple[Body, ...] = ()
     """Bodies where it leaves them."""
     off: str = ""
-    """How far the first of them is from its goal, in words."""
+    """Distance of the first of them from its goal, in words."""
 
 
 class Held(NamedTuple):
@@ -65,7 +65,7 @@ class Shared:
         self.context = context
         self.drag: Drag | None = None
         self.obstacles: tuple[Sphere | Box, ...] = ()
-        """What no link may enter, in space; in the plane their sections with it count."""
+        """Shapes that no link may enter, in space; in the plane their sections with it count."""
         self.speed = 1.0
         """Speed at which movements are played."""
         self.demonstrations = self.ways = self.ghosts = True
@@ -131,7 +131,7 @@ class Shared:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the marks are called, by the first words of their labels, with which features name them."""
+        """Names of the marks, by the first words of their labels, with which features name them."""
         first = [mark.label.partition(" ")[0] for mark in self.stage.layout.marks(self.context)]
         return dict(zip(first, self.names, strict=True))
 

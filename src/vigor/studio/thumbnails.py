@@ -20,7 +20,7 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a picture shows: paths [T, 3] among marks."""
+    """Contents of a picture: paths [T, 3] among marks."""
 
     marks: Sequence[Mark]
     paths: Sequence[np.ndarray]

@@ -100,7 +100,7 @@ def length(metres: float) -> str:
 
 
 def off(body: Body, goal: Mark) -> str:
-    """How far a body is from its goal, in words."""
+    """Distance of a body from its goal, in words."""
     degrees = abs(np.rad2deg((body.pose[2] - goal.angle + np.pi) % (2 * np.pi) - np.pi))
     return f"{length(float(np.linalg.norm(body.pose[:2] - goal.position[:2])))} and {degrees:.0f} degrees off the goal"
 

@@ -72,7 +72,7 @@ class Mark:
     moves: bool = True
     """Whether it can be dragged; one that is the same in all contexts cannot."""
     turns: Literal["", "heading", "pose"] = ""
-    """How it can be turned: not at all, about the upright axis, or in any way."""
+    """Ways in which it can be turned: not at all, about the upright axis, or in any way."""
     rotation: np.ndarray = field(default_factory=lambda: np.eye(3))
     """[3, 3]: its orientation, if it has one."""
 
@@ -151,7 +151,7 @@ class Stage(Protocol):
     turns: bool
     """Whether the tool's orientation matters, and can be chosen."""
     gripper: float | None
-    """How far the gripper is open, from 0 to 1; None if there is none."""
+    """Opening of the gripper, from 0 to 1; None if there is none."""
 
     @property
     def grips(self) -> Sequence[int]:

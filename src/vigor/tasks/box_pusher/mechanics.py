@@ -30,7 +30,7 @@ class Constants(NamedTuple):
 
 
 CONSTANTS = Constants(0.0083, 0.116, 0.18)
-"""Those of our box, identified from random pushes (`benchmarks/box_mechanics.py`)."""
+"""Constants of our box, identified from random pushes (`benchmarks/box_mechanics.py`)."""
 
 
 class _State(NamedTuple):

@@ -16,7 +16,7 @@ NEAR = 0.06
 SEARCHES, TOGETHER = 16, 8
 """Searches for a context at most, and at a time."""
 SIGMA = 0.006
-"""How far plans stray at first, in metres."""
+"""Deviation of plans at first, in metres."""
 GENERATIONS = 5
 """After which a search is given up."""
 ENOUGH, KEPT = 0.005, 0.01
