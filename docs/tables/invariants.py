@@ -77,12 +77,12 @@ def suggestions() -> str:
                 words: f"{mean(run[words]['success_mixture'] for run in row['runs']):.3f}"
                 for words in ("before", *WAYS)
             }
-            | {"suggested less random": compared([row], "random"), "less farthest": compared([row], "farthest")}
+            | {"suggested less random": compared([row])}
             for row in rows
         ]
         + [
             {"task": "all tasks", "seeds": "", "contexts before": "", **dict.fromkeys(("before", *WAYS), "")}
-            | {"suggested less random": compared(rows, "random"), "less farthest": compared(rows, "farthest")}
+            | {"suggested less random": compared(rows)}
         ]
     )
 

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 
 import jax
 import numpy as np
+import scipy  # Its parts are loaded when they are used.
 from jaxtyping import Array, Float
 
 from vigor.learning.invariants import LARGEST, UNLIMITED, Invariants, energy, statistics, stretch
@@ -199,7 +200,7 @@ def _between_neighbours(points: np.ndarray, metric: np.ndarray, contexts: np.nda
     Neighbours are nearest in each context, by units [S], and of the contexts the nearer half counts, since a way may be
     shown in some of them only. Where there is but one context, neighbours are in the same.
     """
-    distances = np.sum((metric * (points[:, None] - points[None])) ** 2, axis=-1)
+    distances = scipy.spatial.distance.cdist(metric * points, metric * points, "sqeuclidean")
     same = contexts[:, None] == contexts
     distances[same if not np.all(same) else np.eye(len(points), dtype=bool)] = np.inf
     groups = [np.flatnonzero(contexts == context) for context in np.unique(contexts)]

@@ -1,4 +1,4 @@
-"""Contexts in which a demonstration would help most: where plans are predicted to fail, and many contexts are alike."""
+"""Contexts in which a demonstration would help most: those that are farthest from all that is demonstrated."""
 
 from dataclasses import dataclass
 
@@ -35,10 +35,8 @@ def suggest(
     """Contexts in which a demonstration would help most, the best first; candidates: [n, C], those that can be shown,
     or contexts of the task's distribution.
 
-    A demonstration helps the contexts around it. So each suggestion is the candidate around which most success is
-    missing: the sum over contexts of the task's distribution of (1 - predicted success), each by exp(-distance^2 / 2)
-    and by how far it is from all contexts that are demonstrated or suggested already. Where nothing is predicted to
-    fail, what is farthest from demonstrations comes first.
+    Each is the candidate that is farthest from all contexts that are demonstrated or suggested already: between
+    demonstrations movements are known from several sides, beyond them from one.
     """
     if not 0 <= seed < 2**32:
         raise UserError(f"the seed must be from 0 to 2**32 - 1, not {seed}")
@@ -47,21 +45,17 @@ def suggest(
     asked = drawn if candidates is None else candidates
     if not 1 <= count <= len(asked):
         raise UserError(f"from 1 to {len(asked)} contexts can be suggested, not {count}")
-    # The candidates themselves come last, so that one program predicts for all.
-    everywhere = drawn if candidates is None else np.concatenate([drawn, candidates])
-    best = _predicted(planner, everywhere, seed)
     drawn, asked, known = (task.contexts_near(part, planner.trained[0]) for part in (drawn, asked, known))
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
-    alike = np.exp(-0.5 * scipy.spatial.distance.cdist(asked / unit, drawn / unit, "sqeuclidean") / drawn.shape[1])
-    found, free = [], np.ones(len(asked))
+    found, distances = [], []
     for _ in range(count):
-        missing = (1 - best[: len(drawn)] + 1e-3) * (1 - np.exp(-0.5 * away(drawn, known, unit) ** 2))
-        chosen = int(np.argmax(free * (alike @ missing)))
-        free[chosen] = 0.0
-        near = float(away(asked[chosen : chosen + 1], known, unit)[0])
-        found.append(_suggestion(asked[chosen], float(best[chosen - len(asked)]), near))
-        known = np.concatenate([known, asked[chosen : chosen + 1]])
-    return tuple(found)
+        far = away(asked, known, unit)
+        far[found] = -1.0
+        found.append(int(far.argmax()))
+        distances.append(float(far.max()))
+        known = np.concatenate([known, asked[found[-1:]]])
+    predicted = _predicted(planner, asked[found], seed)
+    return tuple(_suggestion(*one) for one in zip(asked[found], predicted, distances, strict=True))
 
 
 def away(contexts: np.ndarray, known: np.ndarray, unit: np.ndarray) -> np.ndarray:
