@@ -54,7 +54,11 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
                 panel.plot(list(theirs), [100 * value for value in theirs.values()], style, color=QUIET, label=label)
         panel.set_title(words, fontsize=10, color=INK)
         panel.set_xticks([3, 6, 12, 18, 24])
-        panel.set_ylim(0, None if name == "distance" else 1.02)
+        if name == "distance":
+            panel.set_yscale("log")
+            panel.set_yticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
+        else:
+            panel.set_ylim(0, 1.02)
         panel.spines[["top", "right"]].set_visible(False)
     figure.supxlabel("training contexts, 3 demonstrations each", fontsize=10, color=INK)
     handles, labels = panels[0].get_legend_handles_labels()

@@ -19,6 +19,8 @@ from vigor.runs import run
 from vigor.tasks import load_task
 from vigor.tasks.box_pusher import geometry, pictures, pushes, simulation
 
+NEAR = np.s_[200:440, 130:450]
+"""Part of a picture with the box, a quarter of it."""
 STAGES, SIDES = ("before", "after"), ("inside", "outside")
 
 
@@ -56,11 +58,10 @@ def choose(folders: list[Path]) -> dict[str, Any]:
 
 def draw(shown: dict[str, Any], out: Path) -> None:
     """Write the film: above before, below after practice; to the left from inside, to the right from outside."""
-    width, height = pictures.WIDTH // 2, pictures.HEIGHT // 2
     plans, context = np.asarray(shown["plans"]), np.asarray(shown["context"])
     every = simulation.RATE // pictures.FRAMES
     states = simulation.roll_out(plans.reshape(-1, *plans.shape[2:])).states[:, ::every]
-    films = [list(pictures.frames(own, context, size=(width, height))) for own in states]
+    films = [[picture[NEAR] for picture in pictures.frames(own, context)] for own in states]
     grid = [
         np.concatenate([np.concatenate(four[:2], axis=1), np.concatenate(four[2:], axis=1)])
         for four in zip(*films, strict=True)
