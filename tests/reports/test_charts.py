@@ -1,6 +1,7 @@
 """Charts put data where their axes say, and what they draw is SVG that answers."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,14 @@ def test_points_lie_at_their_ticks(log):
     if log:
         ends = chart.place(np.array([(0.01, 1.0), (1.0, 1.0), (100.0, 1.0)]))[:, 0]
         assert ends[1] - ends[0] == pytest.approx(ends[2] - ends[1])
+
+
+@pytest.mark.parametrize("far", [0.07, 0.5, 3.0, 500.0])
+def test_words_of_a_logarithmic_scale_have_room(far):
+    chart = Chart("t", "x", "y", dots=[Dot("a", "#000", (x, 1.0)) for x in (0.035, far)], log=True)
+    assert len(chart.x_ticks) >= 2
+    ends = [(at - 3.5 * len(word), at + 3.5 * len(word)) for at, word in chart.x_ticks]
+    assert all(right < left for (_, right), (left, _) in pairwise(ends))
 
 
 def test_axes_of_one_scale_keep_circles_round():

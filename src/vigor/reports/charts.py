@@ -13,8 +13,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 10.0, 26.0, 40.0
 """Margins around the plot, in the chart's units: pixels on a screen that is wide enough."""
-DECADES = 1.5
-"""Decades from which on a logarithmic scale has no ticks between them."""
+DECADES, PART = 1.5, 0.7
+"""Decades from which on a logarithmic scale has no ticks between them, and below which it has those of a plain one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +133,10 @@ class Chart:
     def x_ticks(self) -> list[tuple[float, str]]:
         """Places and words of the ticks along x."""
         low, high = self.ends[0]
-        if self.log:
-            between = LogLocator(subs=(1.0,) if high - low > DECADES else (1.0, 2.0, 5.0))
+        if self.log and high - low < PART:
+            values = [v for v in MaxNLocator(4).tick_values(10**low, 10**high) if low <= np.log10(max(v, 1e-9)) <= high]
+        elif self.log:
+            between = LogLocator(subs=(1.0,) if high - low > DECADES else (1.0, 2.0, 5.0), numticks=4)
             values = [v for v in between.tick_values(10**low, 10**high) if low <= np.log10(v) <= high]
         else:
             values = [v for v in MaxNLocator(5).tick_values(low, high) if low <= v <= high]
