@@ -65,7 +65,7 @@ def _dots(group: Group, place: int, figure: tables.Figure) -> list[Dot]:
     low = SMALLEST if figure == "distance" else 0.0
     ends = None if found.interval is None else (max(low, found.interval[0]), max(low, found.interval[1]))
     name = f"{group.name}, {FIGURES[figure]}: {found.mean:.3g}, {found.seeds} seeds"
-    at = (max(low, found.mean), place)
+    at = (max(low, found.mean), float(place))
     made = [Dot(name, colour(group.method), at, ends, group.preset, _mark(group))]
     if theirs is not None:
         at = (max(low, theirs.mean), place - 0.3)
@@ -88,8 +88,8 @@ def over_tasks(groups: Sequence[Group]) -> Charts | None:
     shown = {name: names[0][name] for name in common}
     runs = {name: [own[name].values("mixture") for own in names] for name in common}
     note = (
-        f"Over {' and '.join(compared)}, as rliable defines these figures. Intervals are of 95%, with the seeds of every "
-        "task drawn anew. Hollow dots and dashed lines: the paper's settings."
+        f"Over {' and '.join(compared)}, as rliable defines these figures. Intervals are of 95%, with the seeds of "
+        "every task drawn anew. Hollow dots and dashed lines: the paper's settings."
     )
     made = [_means(runs, shown), _better(runs, shown), _profiles(runs, shown)]
     return Charts(made, [(name, name, colour(group.method)) for name, group in shown.items()], note)

@@ -26,9 +26,9 @@ class Line:
     colour: str
     points: np.ndarray
     """[n, 2]"""
-    kind: Literal["main", "thin", "quiet", "dashed"] = "main"
+    kind: Literal["main", "side", "thin", "quiet", "dashed"] = "main"
     key: str = ""
-    """Key of the legend that switches it."""
+    """Key of the legend that switches it, or several with a bar between them."""
 
 
 @dataclass(frozen=True)
