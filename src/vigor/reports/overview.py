@@ -52,7 +52,7 @@ def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndar
     # One program for means and samples: [context, component, 1 + samples, T, space].
     paths = link_points(task, np.concatenate([means[:, :, None], drawn], axis=2))[..., -1, :]
     views = {"": [0, 1]} if flat else {", from above": [0, 1], ", from the side": [0, 2]}
-    made = []
+    made: dict[str, list[Chart]] = {words: [] for words in views}
     for index, own_weights, own_paths in zip(rows, weights, paths, strict=False):
         known = link_points(task, np.asarray(shown[index]))[..., -1, :] if index < len(shown) else own_paths[0, :0]
         number = index - learned.training
@@ -62,7 +62,7 @@ def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndar
             own = [Line("", QUIET, path[:, axes], "quiet", "shown") for path in known]
             own += _lines(own_weights, own_paths[:, 0][..., axes], own_paths[:, 1:][..., axes], kinds)
             circles = _circles(task, learned.contexts[index], axes)
-            made.append(Chart(title + words, names[0], names[1], own, (), circles, equal=True))
+            made[words].append(Chart(title + words, names[0], names[1], own, (), circles, equal=True))
     word, usual = drawing.kind_name(kinds), np.bincount(kinds, np.mean(weights, axis=0))
     keys = [
         (f"{word} {i + 1}", f"{word} {i + 1}, {100 * share:.0f}%", drawing.colour(i)) for i, share in enumerate(usual)
@@ -75,7 +75,7 @@ def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndar
         thick = "Thick: the likeliest way of a kind; thinner: its other ways, and samples"
         lines = f"{len(kinds)} ways of {len(usual)} kinds. {thick}"
     note = f"{lines}{some}. Point at a name or a line; draw a rectangle to zoom."
-    return Charts(made, keys, note)
+    return Charts([one for charts in made.values() for one in charts], keys, note)
 
 
 def _lines(weights: np.ndarray, means: np.ndarray, clouds: np.ndarray, kinds: np.ndarray) -> list[Line]:
