@@ -1,12 +1,15 @@
 """Pages of the documentation: all are in the contents, no link leads nowhere, the API reference is complete."""
 
+import ast
 import re
 import runpy
+import shlex
 from pathlib import Path
 
 import pytest
 
 import vigor
+from vigor.cli.main import parse
 
 DOCS = Path(__file__).parents[1] / "docs"
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(?:#([^)\s]*))?\)")
@@ -64,6 +67,36 @@ def test_names_beside_files_in_the_method_are_in_these_files():
         for name in re.findall(r"`([\w.]+)`", names):
             parts = [name] if name.endswith(".py") else name.split(".")
             assert all(re.search(rf"\b{part}\b", text) for part in parts), f"{name} is not in {links}"
+
+
+FIRST = (DOCS.parent / "README.md", DOCS / "get_started.md")
+"""Pages that a newcomer reads first."""
+
+
+def blocks(page, language):
+    found = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [text for name, text in found if name == language]
+
+
+def test_commands_of_the_first_pages_are_commands_of_the_program(tmp_path, monkeypatch):
+    """With the scene that the README shows, but for capsules, which take a while."""
+    monkeypatch.chdir(tmp_path)
+    (scene,) = blocks(FIRST[0], "toml")
+    Path("cup.toml").write_text(f"collisions = false\n{scene}", encoding="utf-8")
+    lines = [line for page in FIRST for block in blocks(page, "") for line in block.splitlines()]
+    commands = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("vigor ")]
+    assert {words[0] for words in commands} == {"train", "open", "plan", "export", "benchmark"}
+    for words in commands:
+        parse(words)
+
+
+def test_names_of_the_first_pages_are_names_of_the_package():
+    for page in FIRST:
+        (code,) = blocks(page, "python")
+        used = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)]
+        names = {node.attr for node in used if isinstance(node.value, ast.Name) and node.value.id == "vigor"}
+        assert len(names) > 2
+        assert names <= set(vigor.__all__)
 
 
 def test_dead_links_of_a_built_site_are_found(tmp_path):

@@ -9,7 +9,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
 from PIL import Image
 
 from docs.tables.markdown import DOCS
@@ -22,6 +21,8 @@ from vigor.experiments.tables import Group
 PICTURE = DOCS / "pictures" / "results.png"
 FLOORS = ("copied", "carried")
 """Methods that learn nothing."""
+REUSED = "demonstrations reused"
+"""Label of such a method."""
 REPORTED = PALETTE[1]
 """Colour of what the paper reports."""
 
@@ -42,10 +43,9 @@ def figures() -> list[dict[str, Any]]:
         best = [max(others, key=lambda one: one.summary("mixture").mean)] if others else []
         shown += [_line(task, f"{one.name}, ours", one) for one in ours]
         shown += [_line(task, one.name, one, _reported(task, "vigor")) for one in papers]
-        count = len({one.method for one in others})
-        shown += [_line(task, f"{one.name}, best of {count} others", one, _reported(task, one.method)) for one in best]
+        shown += [_line(task, f"{one.name}, best of others", one, _reported(task, one.method)) for one in best]
         copied = [one for one in known if one.method == "copied"]
-        shown += [_line(task, "demonstrations copied", one) for one in copied] or _floor(task)
+        shown += [_line(task, REUSED, one) for one in copied] or _floor(task)
     return shown
 
 
@@ -56,9 +56,9 @@ def _box_pusher() -> list[dict[str, Any]]:
     best = max(others, key=lambda name: found[name]["mixture"].mean)
     labels = {
         "vigor": "VIGOR, ours",
-        "paper": "VIGOR, paper's settings" + ("" if "paper" in found else ": not run"),
-        best: f"{names[best]}, best of {len(others)} others",
-        "carried": "demonstrations carried",
+        "paper": "VIGOR, paper's settings",
+        best: f"{names[best]}, best of others",
+        "carried": REUSED,
     }
     reported = {"paper": _reported("box-pusher", "vigor"), best: _reported("box-pusher", best)}
     return [
@@ -98,17 +98,15 @@ def _floor(task: str) -> list[dict[str, Any]]:
     lines = [line for line in floor() if line["task"] == task and int(line["seeds"].split()[0]) >= FRESH]
     none = {"paper": None, "best_interval": None, "mixture_interval": None}
     numbers = ("best", "mixture")
-    return [{"task": task, "label": line["method"]} | {n: float(line[n]) for n in numbers} | none for line in lines]
+    return [{"task": task, "label": REUSED} | {n: float(line[n]) for n in numbers} | none for line in lines]
 
 
 def draw(shown: list[dict[str, Any]]) -> Figure:
-    """Dots with intervals, a panel for each task."""
-    tasks = list(dict.fromkeys(line["task"] for line in shown))
-    counts = [sum(line["task"] == task for line in shown) for task in tasks]
-    figure = Figure(figsize=(7.6, 0.29 * len(shown) + 1.15), layout="constrained")
-    panels = figure.subplots(len(tasks), 1, sharex=True, squeeze=False, height_ratios=counts)[:, 0]
-    for ax, task in zip(panels, tasks, strict=True):
-        own = [line for line in shown if line["task"] == task]
+    """Dots with intervals, a panel for each task; a row of all panels has one label."""
+    panels = {task: [line for line in shown if line["task"] == task] for task in TASKS}
+    labels = [" or ".join(dict.fromkeys(line["label"] for line in row)) for row in zip(*panels.values(), strict=True)]
+    figure = Figure(figsize=(9.2, 2.25), layout="constrained")
+    for ax, (task, own) in zip(figure.subplots(1, len(panels), sharey=True), panels.items(), strict=True):
         for place, line in enumerate(own):
             colour = PALETTE[0] if "ours" in line["label"] else PALETTE[5] if "VIGOR" in line["label"] else QUIET
             for figure_name, fill in (("best", "white"), ("mixture", colour)):
@@ -117,17 +115,18 @@ def draw(shown: list[dict[str, Any]]) -> Figure:
                     ax.plot(ends, (place, place), color=colour, linewidth=1.6 if fill == colour else 0.8, zorder=2)
                 if line[figure_name] is not None:
                     ax.plot(line[figure_name], place, "o", color=colour, markerfacecolor=fill, markersize=7, zorder=3)
+            if line["best"] is None:
+                ax.text(0, place, "not run", fontsize=8, color=QUIET, va="center")
             if line["paper"] is not None:
                 ax.plot(line["paper"], place, "D", color=REPORTED, markerfacecolor="none", markersize=6, zorder=4)
-        ax.set_yticks(range(len(own)), [line["label"] for line in own], fontsize=9, color=INK)
-        ax.set(ylim=(len(own) - 0.5, -0.6), xlim=(-0.02, 1.02))
+        ax.set(ylim=(len(own) - 0.5, -0.6), xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1))
         ax.set_title(task, loc="left", fontsize=10, fontweight="bold", color=INK)
-        ax.tick_params(length=0)
+        ax.tick_params(length=0, labelsize=9, labelcolor=INK)
+        ax.set_xticklabels(["0", "", "50%", "", "100%"])
+        ax.set_yticks(range(len(own)), labels)
         ax.grid(axis="x", color="#e6e6e6")
         ax.spines[:].set_visible(False)
-    panels[-1].xaxis.set_major_formatter(PercentFormatter(1.0))
-    words = "success in contexts without demonstrations; bars: 95% interval of the mean over seeds"
-    figure.supxlabel(words, fontsize=9, color=INK)
+    figure.supxlabel("success where nothing was demonstrated; bars: 95% interval of the mean over seeds", fontsize=9)
     words = {
         "any movement drawn": ("o", INK, INK),
         "the best way": ("o", INK, "white"),

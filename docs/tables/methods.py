@@ -64,7 +64,7 @@ def box_pusher() -> dict[str, dict[str, Summary]]:
 
 
 def headline() -> str:
-    """VIGOR, the next best method and a floor, for the README; seeds on which nothing was chosen, if there are any."""
+    """VIGOR, the next best method and a floor; seeds on which nothing was chosen, if there are any."""
     lines = []
     for group in groups(row for row in stored() if not row["varied"] and row["setup"]["method"] in OURS):
         if group.task == "box-pusher":

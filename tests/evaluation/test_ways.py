@@ -3,7 +3,7 @@ import numpy as np
 
 from helpers import POINT
 from vigor.evaluation import ways
-from vigor.evaluation.policies import Policies
+from vigor.evaluation.policies import Movements, Policies
 from vigor.learning.mixture import Mixture
 from vigor.motion.trajectories import apart
 
@@ -48,6 +48,25 @@ def test_one_way_is_one_component():
     assert found.components == 1
     assert which.tolist() == [[1]]
     np.testing.assert_allclose(found.mixtures.log_weights, 0)
+
+
+def test_one_number_is_one_way_in_all_contexts_the_likeliest_first():
+    one, other, third = np.ones(SIZE), -np.ones(SIZE), 3 * np.ones(SIZE)
+    shift = 5 * np.ones(SIZE)  # Farther than ways are from each other.
+    learned = policies(np.stack([one, other, third]), shift + np.stack([third, one, other]), weights=[0.1, 0.6, 0.3])
+    found, order = ways.aligned(POINT, learned)
+    np.testing.assert_array_equal(order, [[1, 0, 2], [2, 1, 0]])
+    means = np.asarray(found.mixtures.means)
+    np.testing.assert_allclose(means[1] - means[0], shift[None] + np.zeros((3, 1)), rtol=1e-5)
+    np.testing.assert_allclose(np.exp(found.mixtures.log_weights), [[0.6, 0.1, 0.3], [0.3, 0.6, 0.1]], rtol=1e-5)
+
+
+def test_ways_that_are_alike_are_of_one_kind():
+    values = np.array([0.0, 4.0, 0.1, 9.0, 4.1])
+    means = np.broadcast_to(values[:, None, None], (2, 5, 7, 2)) + np.array([0.0, 20.0])[:, None, None, None]
+    moved = Movements(np.array([[0.1, 0.2, 0.1, 0.1, 0.5], [0.1, 0.4, 0.1, 0.1, 0.3]]), means, means[:, :, None])
+    assert ways.kinds(moved, 3).tolist() == [1, 0, 1, 2, 0]
+    assert ways.kinds(moved, 5).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_distances_of_points_are_differences_of_trajectories():

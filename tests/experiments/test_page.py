@@ -322,15 +322,32 @@ def test_a_benchmark_is_run_shown_and_reported(tmp_path, monkeypatch, capsys):
 
 def test_methods_are_dots_with_intervals_by_task_and_over_tasks(groups):
     shown = overview.by_task(groups)
-    assert len(shown) == len(TASKS)
-    success, distance = shown[0].charts
-    assert distance.log
-    assert not success.log
+    assert list(shown) == list(TASKS)
+    for group in shown.values():
+        assert {dot.key for one in group.charts for dot in one.dots} == {key for key, _, _ in group.keys}
+    success, mixture, distance = shown["planar-reacher"].charts
+    assert [one.log for one in (success, mixture, distance)] == [False, False, True]
     vigor = next(dot for dot in success.dots if dot.name.startswith("VIGOR, success"))
     assert vigor.at[0] == pytest.approx(0.88)
     assert vigor.across[0] < 0.88 < vigor.across[1]
     assert "the paper's VIGOR: 0.991" in [dot.name for dot in success.dots]
-    assert {dot.key for dot in (*success.dots, *distance.dots)} == {key for key, _, _ in shown[0].keys}
+    assert not [dot for dot in mixture.dots if dot.key == "reported"], "the paper has no such figure"
+
+
+def test_the_papers_settings_have_marks_and_lines_of_their_own():
+    cells = suites.additions(suites.Choice(("planar-reacher",), seeds=2), FakeData())
+    groups = tables.groups(rows_of(cells))
+    success, *_ = overview.by_task(groups)["planar-reacher"].charts
+    marks = {(dot.key, dot.mark) for dot in success.dots}
+    assert marks == {("default", "full"), ("paper", "hollow"), ("reported", "diamond")}
+    over = overview.over_tasks(groups)
+    assert over.marks == {"VIGOR": "full", "VIGOR, paper's settings": "hollow"}
+    assert [line.kind for line in over.charts[2].lines] == ["main", "dashed"]
+
+
+def test_a_task_of_one_method_alone_does_not_hide_the_others(groups):
+    some = [group for group in groups if group.task != "box-pusher" or group.method == "gail"]
+    assert "Over planar-reacher and panda-reacher, " in overview.over_tasks(some).note
 
 
 def test_a_method_that_is_always_better_is_better_with_certainty(groups):

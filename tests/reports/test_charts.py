@@ -1,6 +1,7 @@
 """Charts put data where their axes say, and what they draw is SVG that answers."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,14 @@ def test_points_lie_at_their_ticks(log):
     if log:
         ends = chart.place(np.array([(0.01, 1.0), (1.0, 1.0), (100.0, 1.0)]))[:, 0]
         assert ends[1] - ends[0] == pytest.approx(ends[2] - ends[1])
+
+
+@pytest.mark.parametrize("far", [0.07, 0.5, 3.0, 500.0])
+def test_words_of_a_logarithmic_scale_have_room(far):
+    chart = Chart("t", "x", "y", dots=[Dot("a", "#000", (x, 1.0)) for x in (0.035, far)], log=True)
+    assert len(chart.x_ticks) >= 2
+    ends = [(at - 3.5 * len(word), at + 3.5 * len(word)) for at, word in chart.x_ticks]
+    assert all(right < left for (_, right), (left, _) in pairwise(ends))
 
 
 def test_axes_of_one_scale_keep_circles_round():
@@ -86,20 +95,32 @@ PAGE = """{% extends "base.html" %}{% from "chart.html" import charts %}{% block
 def test_charts_answer_in_a_browser(tmp_path):
     """A legend switches, words are beside the pointer, a rectangle zooms, and a double click goes back."""
     made = Chart(
-        "t", "x", "y", [Line("way 1", "#123456", PATH, key="way 1"), Line("", "#654321", PATH + 1, key="other")]
+        "t",
+        "x",
+        "y",
+        [Line("way 1", "#123456", PATH, key="way 1"), Line("", "#654321", PATH + 1, key="way 1|samples")],
     )
-    group = Charts([made], [("way 1", "way 1", "#123456")], "")
+    group = Charts([made], [(key, key, "#123456") for key in ("way 1", "samples")], "")
     page = html._environment("vigor.reports").from_string(PAGE).render(title="t", group=group)
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     with chromium() as browser:
         tab = browser.new_page()
         tab.goto((tmp_path / "page.html").as_uri())
         line, plot = tab.locator('path[data-key="way 1"]'), tab.locator("svg.chart svg")
+        sample = tab.locator('path[data-key="way 1|samples"]')
         whole, left = plot.get_attribute("viewBox"), tab.locator("svg.chart rect").bounding_box()
-        tab.click("[data-switch]")
-        assert not line.is_visible()
-        tab.click("[data-switch]")
+        tab.click("[data-switch=samples]")
         assert line.is_visible()
+        assert not sample.is_visible()
+        tab.click("[data-switch='way 1']")
+        assert not line.is_visible()
+        tab.click("[data-switch=samples]")
+        assert not sample.is_visible(), "one of its keys is still off"
+        assert "away" in line.get_attribute("class"), "what is pointed at is seen alone"
+        tab.click("[data-switch='way 1']")
+        assert line.is_visible()
+        assert sample.is_visible()
+        assert "away" not in line.get_attribute("class") + sample.get_attribute("class")
         drawn = line.bounding_box()
         tab.mouse.move(drawn["x"] + 2, drawn["y"] + drawn["height"] - 2)
         assert tab.locator(".words").text_content() == "way 1"

@@ -87,6 +87,20 @@ def test_means_and_samples_of_a_component_share_its_colour_and_means_are_outline
         assert mean.get_path_effects()
 
 
+def test_ways_of_a_kind_share_a_colour_and_the_first_alone_is_outlined():
+    policies, kinds = policies_of(planar_reacher.TASK), np.array([1, 0, 1])
+    success = np.array([[1.0, 0.5, 0.0]] * len(policies.contexts))
+    figure = figures.traces(planar_reacher.TASK, policies, samples=5, success=success, kinds=kinds)
+    ax = figure.axes[0]
+    first, other = labelled(ax, "component 2")
+    assert first.get_color() == other.get_color() == figures.PALETTE[1]
+    assert first.get_path_effects()
+    assert not other.get_path_effects()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["50%", "50%"]
+    assert "kind 2" in texts(figure)
+    assert "kind 3" not in texts(figure)
+
+
 def test_a_mean_is_drawn_where_the_end_effector_goes():
     task, policies = planar_reacher.TASK, policies_of(planar_reacher.TASK)
     (line,) = labelled(figures.traces(task, policies, samples=5).axes[1], "component 2")

@@ -187,6 +187,22 @@ def test_a_run_without_test_contexts_or_versatility(tmp_path: Path):
     assert "Repeat this run" not in text
 
 
+def test_a_run_that_nothing_judges_has_no_columns_of_ground_truth(run: Path):
+    judged = page(run)
+    entry = {"context": [0.0, 1.0], "predicted": [0.9, 0.5], "weights": [0.5, 0.5], "versatility": {}}
+    part = {"predicted_best": 0.9, "predicted_mixture": 0.7, "versatility": {}, "contexts": [entry]}
+    (run / "result.json").write_text(json.dumps({"task": "t", "method": "m", "test": part, "train": part}))
+    text = page(run)
+    tags(text)
+    for words in ("chosen by prediction", "mixture, predicted", "their distances"):
+        assert words in judged
+        assert words not in text
+    assert "<h2>Predicted success and versatility</h2>" in text
+    for row in re.findall(r"<thead>.*?</tbody>", text, re.DOTALL):
+        head, *body = re.findall(r"<tr>.*?</tr>", row, re.DOTALL)
+        assert {line.count("<td") for line in body} == {head.count("<th>")}
+
+
 def test_a_command_as_a_list_is_quoted(run: Path):
     (run / "config.json").write_text(json.dumps({"command": ["vigor", "train", "my task.py:T"]}))
     assert "<pre>vigor train 'my task.py:T'</pre>" in unescape(page(run))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,28 +20,37 @@ from vigor.reports.charts import Chart, Dot, Line
 from vigor.reports.overview import Charts
 from vigor.tasks import TASKS, load_task
 
-NOTE = "Means over seeds with their 95% intervals. Distances have a logarithmic scale, which begins at 0.0001."
+NOTE = "Test contexts, means over seeds with their 95% intervals. Distances have a logarithmic scale from 0.0001 on."
 GREY, SPAN = "#9aa0a6", (-0.03, 1.03)
-WIDTH, ROW = 520.0, 24.0
-"""Width of a chart, and height of a method's row in it."""
+WIDTH, ROW = 410.0, 24.0
+"""Width of a chart, of which three fit beside each other, and height of a method's row in it."""
+FIGURES: dict[tables.Figure, str] = {
+    "success": "success, best component",
+    "mixture": "success, mixture",
+    "distance": "distance, best component",
+}
+KEYS = {
+    "default": ("our settings", QUIET),
+    "paper": ("the paper's settings", QUIET),
+    "reported": ("the paper's mean", GREY),
+}
 
 
-def by_task(groups: Sequence[Group]) -> list[Charts]:
-    """Success and distance of every task's methods, with the paper's beside them."""
-    made = [_compared(title, compared) for title, compared in tables.usual(groups).items()]
-    return [*made[:-1], replace(made[-1], note=NOTE)] if made else []
+def by_task(groups: Sequence[Group]) -> dict[str, Charts]:
+    """Success and distance of every task's methods, with the paper's beside them, by the task's title."""
+    made = {title: _compared(compared) for title, compared in tables.usual(groups).items()}
+    return made | {title: replace(made[title], note=NOTE) for title in list(made)[-1:]}
 
 
-def _compared(title: str, groups: Sequence[Group]) -> Charts:
-    rows = tuple(group.name for group in groups)
-    success = [dot for place, group in enumerate(groups) for dot in _dots(group, place, "success", "mixture")]
-    distances = [dot for place, group in enumerate(groups) for dot in _dots(group, place, "distance")]
-    made = [
-        _rows(f"{title}: success", "success, test contexts", success, rows),
-        _rows(f"{title}: distance", f"distance{_unit(groups[0].task)}, test contexts", distances, rows, log=True),
-    ]
-    keys = [("best", "best component", QUIET), ("mixture", "mixture", QUIET), ("paper", "the paper's mean", GREY)]
-    return Charts(made, keys, "")
+def _compared(groups: Sequence[Group]) -> Charts:
+    rows, unit = tuple(group.name for group in groups), _unit(groups[0].task)
+    made = []
+    for figure, title in FIGURES.items():
+        dots = [dot for place, group in enumerate(groups) for dot in _dots(group, place, figure)]
+        log = figure == "distance"
+        made.append(_rows(title, f"distance{unit}" if log else "success", dots, rows, log))
+    used = {dot.key for one in made for dot in one.dots}
+    return Charts(made, [(key, *words) for key, words in KEYS.items() if key in used], "")
 
 
 def _unit(task: str) -> str:
@@ -49,67 +59,81 @@ def _unit(task: str) -> str:
     return f" [{unit}]" if unit else ""
 
 
-def _dots(group: Group, place: int, *figures: tables.Figure) -> list[Dot]:
-    """Dots of a method's figures, and of the paper's."""
-    made = []
-    for figure in figures:
-        found, theirs = group.summary(figure), group.paper(figure)
-        low = SMALLEST if figure == "distance" else 0.0
-        ends = None if found.interval is None else (max(low, found.interval[0]), max(low, found.interval[1]))
-        name = f"{group.name}, {figure}: {found.mean:.3g}, {found.seeds} seeds"
-        key = "mixture" if figure == "mixture" else "best"
-        at = (max(low, found.mean), place + (0.18 if figure == "mixture" else -0.08))
-        made.append(Dot(name, colour(group.method), at, ends, key, "full" if figure == "mixture" else "hollow"))
-        if theirs is not None:
-            at = (max(low, theirs.mean), place - 0.28)
-            made.append(Dot(f"the paper's {group.name}: {theirs.mean:.3g}", GREY, at, key="paper", mark="diamond"))
+def _dots(group: Group, place: int, figure: tables.Figure) -> list[Dot]:
+    """Dot of a method's figure, and of the paper's."""
+    found, theirs = group.summary(figure), group.paper(figure)
+    low = SMALLEST if figure == "distance" else 0.0
+    ends = None if found.interval is None else (max(low, found.interval[0]), max(low, found.interval[1]))
+    name = f"{group.name}, {FIGURES[figure]}: {found.mean:.3g}, {found.seeds} seeds"
+    at = (max(low, found.mean), float(place))
+    made = [Dot(name, colour(group.method), at, ends, group.preset, _mark(group))]
+    if theirs is not None:
+        at = (max(low, theirs.mean), place - 0.3)
+        made.append(Dot(f"the paper's {group.name}: {theirs.mean:.3g}", GREY, at, key="reported", mark="diamond"))
     return made
 
 
+def _mark(group: Group) -> Literal["full", "hollow"]:
+    """Mark of a group's dots; those of a method with the paper's settings have its colour."""
+    return "hollow" if group.preset == "paper" else "full"
+
+
 def over_tasks(groups: Sequence[Group]) -> Charts | None:
-    """Methods over all tasks that every one of them has: None where there are fewer than two methods."""
-    compared = tables.usual(groups)
+    """Methods that all tasks with several methods have, over these tasks: None where there are fewer than two."""
+    compared = {title: own for title, own in tables.usual(groups).items() if len(own) > 1}
     names = [{group.name: group for group in own} for own in compared.values()]
     common = [name for name in (names[0] if names else ()) if all(name in own for own in names)]
     if len(common) < 2:
         return None
-    colours = {name: colour(names[0][name].method) for name in common}
+    shown = {name: names[0][name] for name in common}
     runs = {name: [own[name].values("mixture") for own in names] for name in common}
     note = (
-        f"Over {', '.join(compared)}, as rliable defines them; 95% intervals, with the seeds of every task drawn anew."
+        f"Over {' and '.join(compared)}, as rliable defines these figures. Intervals are of 95%, with the seeds of "
+        "every task drawn anew. Hollow dots and dashed lines: the paper's settings."
     )
-    made = [_means(runs, colours), _better(runs, colours), _profiles(runs, colours)]
-    return Charts(made, [(name, name, colours[name]) for name in common], note)
+    made = [_means(runs, shown), _better(runs, shown), _profiles(runs, shown)]
+    return Charts(made, [(name, name, colour(group.method)) for name, group in shown.items()], note)
 
 
 Runs = Mapping[str, Sequence[np.ndarray]]
 """Success of the mixture [seed] of each task, by method."""
 
 
-def _means(runs: Runs, colours: Mapping[str, str]) -> Chart:
+def _means(runs: Runs, shown: Mapping[str, Group]) -> Chart:
     dots = []
     for place, (name, own) in enumerate(runs.items()):
         mean, ends = interquartile_mean(own), stratified_interval(interquartile_mean, own)
-        dots.append(Dot(f"{name}: {mean:.3f}", colours[name], (mean, place), ends, name))
+        dots.append(_dot(f"{name}: {mean:.3f}", shown[name], mean, place, ends))
     return _rows("interquartile mean", "success of the mixture", dots, tuple(runs))
 
 
-def _better(runs: Runs, colours: Mapping[str, str]) -> Chart:
+def _better(runs: Runs, shown: Mapping[str, Group]) -> Chart:
     first, *others = runs
     dots = []
     for place, name in enumerate(others):
         found = probability_of_improvement(runs[first], runs[name])
         ends = stratified_interval(probability_of_improvement, runs[first], runs[name])
         said = f"better than {name} with probability {found:.3f}"
-        dots.append(Dot(said, colours[name], (found, place), ends, name))
+        dots.append(_dot(said, shown[name], found, place, ends))
     half = Line("no difference", GREY, np.array([(0.5, -0.6), (0.5, len(others) - 0.4)]), "dashed")
     return replace(_rows(f"{first} is better than", "probability", dots, tuple(others)), lines=[half])
 
 
-def _profiles(runs: Runs, colours: Mapping[str, str]) -> Chart:
+def _dot(words: str, group: Group, value: float, place: int, ends: tuple[float, float] | None) -> Dot:
+    """Dot of a method over several tasks."""
+    return Dot(words, colour(group.method), (value, place), ends, group.name, _mark(group))
+
+
+def _profiles(runs: Runs, shown: Mapping[str, Group]) -> Chart:
     at = np.linspace(0.0, 1.0, 101)
     lines = [
-        Line(name, colours[name], np.stack([at, performance_profile(own, at)], axis=1), key=name)
+        Line(
+            name,
+            colour(shown[name].method),
+            np.stack([at, performance_profile(own, at)], axis=1),
+            "dashed" if shown[name].preset == "paper" else "main",
+            name,
+        )
         for name, own in runs.items()
     ]
     words = "performance profile", "success of the mixture above", "share of runs"

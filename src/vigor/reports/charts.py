@@ -11,10 +11,12 @@ from typing import Literal
 import numpy as np
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+STEPS = (1, 2, 2.5, 5, 10)
+"""Steps between ticks, but for powers of ten."""
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 10.0, 26.0, 40.0
 """Margins around the plot, in the chart's units: pixels on a screen that is wide enough."""
-DECADES = 1.5
-"""Decades from which on a logarithmic scale has no ticks between them."""
+DECADES, PART = 1.5, 0.7
+"""Decades from which on a logarithmic scale has no ticks between them, and below which it has those of a plain one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +28,9 @@ class Line:
     colour: str
     points: np.ndarray
     """[n, 2]"""
-    kind: Literal["main", "thin", "quiet", "dashed"] = "main"
+    kind: Literal["main", "side", "thin", "quiet", "dashed"] = "main"
     key: str = ""
-    """Key of the legend that switches it."""
+    """Key of the legend that switches it, or several with a bar between them."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,17 @@ class Chart:
     def x_ticks(self) -> list[tuple[float, str]]:
         """Places and words of the ticks along x."""
         low, high = self.ends[0]
-        if self.log:
-            between = LogLocator(subs=(1.0,) if high - low > DECADES else (1.0, 2.0, 5.0))
+        if self.log and high - low < PART:
+            values = [
+                v
+                for v in MaxNLocator(4, steps=STEPS).tick_values(10**low, 10**high)
+                if low <= np.log10(max(v, 1e-9)) <= high
+            ]
+        elif self.log:
+            between = LogLocator(subs=(1.0,) if high - low > DECADES else (1.0, 2.0, 5.0), numticks=4)
             values = [v for v in between.tick_values(10**low, 10**high) if low <= np.log10(v) <= high]
         else:
-            values = [v for v in MaxNLocator(5).tick_values(low, high) if low <= v <= high]
+            values = [v for v in MaxNLocator(5, steps=STEPS).tick_values(low, high) if low <= v <= high]
         return [(float(self.place(np.array([(v, 0.0)]))[0, 0]), _word(v)) for v in values]
 
     @cached_property
@@ -146,7 +154,7 @@ class Chart:
         if self.rows:
             return [(float(self.place(np.array([(1.0, i)]))[0, 1]), name) for i, name in enumerate(self.rows)]
         low, high = self.ends[1]
-        values = [v for v in MaxNLocator(5).tick_values(low, high) if low <= v <= high]
+        values = [v for v in MaxNLocator(5, steps=STEPS).tick_values(low, high) if low <= v <= high]
         return [(float(self.place(np.array([(1.0, v)]))[0, 1]), _word(v)) for v in values]
 
     @property

@@ -29,6 +29,8 @@ FORBIDDEN = "#e8897f"
 """Fill of places to keep out of."""
 WANTED = "#9ccfa4"
 """Fill of places that must be passed."""
+KINDS = 8
+"""Most kinds of ways that are told apart by colour."""
 COLUMNS = 5
 """Components in a line below a panel."""
 PROJECTIONS = {"from above": (0, 1), "from the side": (0, 2)}
@@ -201,11 +203,11 @@ def draw_paths(ax: Any, paths: np.ndarray, colour: str, alpha: float) -> None:
     ax.add_collection(kind(list(paths), colors=colour, linewidths=0.7, alpha=alpha, zorder=2, rasterized=True))
 
 
-def draw_mean(ax: Any, coordinates: np.ndarray, component: int, width: float) -> None:
-    """A component's mean [2 or 3, T] with a black outline."""
+def draw_mean(ax: Any, coordinates: np.ndarray, component: int, width: float, outlined: bool = True) -> None:
+    """A component's mean [2 or 3, T] with a black outline; one of a kind that is drawn already has none."""
     outline = (Stroke(linewidth=width + 1.3, foreground="black"), Normal())
-    style = {"color": colour(component), "linewidth": width, "path_effects": outline, "zorder": 4}
-    ax.plot(*coordinates, label=f"component {component + 1}", **style)
+    style: dict[str, Any] = {"linewidth": width, "path_effects": outline, "zorder": 4} if outlined else {"linewidth": 1}
+    ax.plot(*coordinates, label=f"component {component + 1}", color=colour(component), **style)
 
 
 def ranges(points: np.ndarray, region: Region) -> np.ndarray:
@@ -235,8 +237,18 @@ def key(label: str, colour: str, width: float) -> Artist:
     return Line2D([], [], color=colour, linewidth=width, linestyle="--" if label == "radius" else "-", label=label)
 
 
-def component_keys(components: int) -> list[Artist]:
-    return [key(f"component {i + 1}", colour(i), 2.5) for i in range(components)]
+def kind_name(kinds: np.ndarray) -> str:
+    """Word for what has a colour: a way, or a kind of several."""
+    return "kind" if len(np.unique(kinds)) < len(kinds) else "way"
+
+
+def first_of_kind(kinds: np.ndarray) -> np.ndarray:
+    """Whether a way [way] is the first of its kind."""
+    return np.isin(np.arange(len(kinds)), np.unique(kinds, return_index=True)[1])
+
+
+def kind_keys(kinds: np.ndarray) -> list[Artist]:
+    return [key(f"{kind_name(kinds)} {kind + 1}", colour(kind), 2.5) for kind in range(max(kinds) + 1)]
 
 
 def region_keys(regions: Sequence[Region]) -> list[Artist]:

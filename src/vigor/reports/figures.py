@@ -1,7 +1,8 @@
 """Figures of demonstrations, policies and learning, by matplotlib without its global state.
 
-A panel shows one context. Every component keeps its colour through all panels; component means have a black outline,
-samples are thin, demonstrations grey. Tasks in space show a perspective view beside its projections.
+A panel shows one context. Every kind of ways keeps its colour through all panels; the mean of its first way has a black
+outline, its other ways have none, samples are thin, demonstrations grey. Tasks in space show a perspective view beside
+its projections.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +37,15 @@ def traces(
     samples: int = 40,
     contexts: Sequence[int] | None = None,
     success: np.ndarray | None = None,
+    kinds: np.ndarray | None = None,
 ) -> Figure:
     """Paths of the end effector: mean and samples of every component, and the arm of two that differ.
 
     demonstrations_joints: [n, T, dimensions] for each training context; contexts: which of the policies' contexts to
-    show, all by default; success: rates [context, component] of all contexts, written below the panels.
+    show, all by default; success: rates [context, component] of all contexts, whose means over kinds stand below
+    the panels; kinds: [component], see `vigor.evaluation.ways.kinds`, a kind each by default.
     """
+    kinds = np.arange(policies.components) if kinds is None else kinds
     shown = _shown(policies, contexts)
     plans = [_plans(task, policies, index, samples) for index in shown]
     known = [link_points(task, own) for own in demonstrations_joints or ()][: policies.training]
@@ -49,7 +53,7 @@ def traces(
     outlines = [task.display.outlines(policies.contexts[index]) for index in shown]
     room = [*(points for plan in plans for points in plan), *(known[index] for index in shown if index < len(known))]
     room += drawing.outline_points(outlines)
-    lines = 0 if success is None else -(-policies.components // drawing.COLUMNS)
+    lines = 0 if success is None else -(-len(np.unique(kinds)) // drawing.COLUMNS)
     figure, panels = drawing.panels(room, regions, 0.25 * lines)
     for index, views, (means, drawn), targets, edges in zip(shown, panels, plans, regions, outlines, strict=True):
         rates = np.ones(len(means)) if success is None else np.asarray(success)[index]
@@ -59,22 +63,16 @@ def traces(
             drawing.draw_regions(ax, axes, targets)
             if index < len(known):
                 drawing.draw_paths(ax, known[index][..., -1, axes], QUIET, 0.6)
-            for component, points in enumerate(drawn):
-                drawing.draw_paths(
-                    ax, points[..., -1, axes], drawing.colour(component), 0.25 if len(views) == 1 else 0.15
-                )
-            for component, points in enumerate(means):
-                drawing.draw_mean(ax, points[:, -1, axes].T, component, 2.0 if len(views) == 1 else 1.4)
+            for kind, points in zip(kinds, drawn, strict=True):
+                drawing.draw_paths(ax, points[..., -1, axes], drawing.colour(kind), 0.25 if len(views) == 1 else 0.15)
+            for kind, points, first in zip(kinds, means, drawing.first_of_kind(kinds), strict=True):
+                drawing.draw_mean(ax, points[:, -1, axes].T, kind, 2.0 if len(views) == 1 else 1.4, first)
         for component in _different(means, rates):
-            drawing.draw_arm(views[0][1], means[component], targets, drawing.colour(component))
+            drawing.draw_arm(views[0][1], means[component], targets, drawing.colour(kinds[component]))
         if success is not None:
-            drawing.write_rates(views[0][1], rates)
-    note = "outlined: mean of a component, thin: its samples" + ("" if success is None else ", percent: their success")
-    keys = (
-        drawing.component_keys(policies.components)
-        + drawing.region_keys(regions[0])
-        + drawing.outline_keys(outlines[0])
-    )
+            drawing.write_rates(views[0][1], np.bincount(kinds, rates) / np.bincount(kinds))
+    note = _note(kinds) + ("" if success is None else ", percent: their success")
+    keys = drawing.kind_keys(kinds) + drawing.region_keys(regions[0]) + drawing.outline_keys(outlines[0])
     keys += [drawing.key("demonstration", QUIET, 0.8)] if min(shown) < len(known) else []
     drawing.finish(figure, f"{task.name}: movements of the end effector", keys, note)
     return figure
@@ -86,12 +84,14 @@ def distances(
     demonstrations_joints: Sequence[np.ndarray] | None = None,
     samples: int = 20,
     contexts: Sequence[int] | None = None,
+    kinds: np.ndarray | None = None,
 ) -> Figure:
     """Distance of the end effector to each region's centre over the phase: a row per region, a column per context.
 
     demonstrations_joints: [n, T, dimensions] for each training context. A training context shows its own, a test
-    context those of all training contexts: this is what its movements were made to resemble.
+    context those of all training contexts: this is what its movements were made to resemble. kinds: as for traces.
     """
+    kinds = np.arange(policies.components) if kinds is None else kinds
     shown = _shown(policies, contexts)[: PANELS // 2]
     names = [region.label for region in task.display.regions(policies.contexts[shown[0]])]
     if not names:
@@ -109,10 +109,10 @@ def distances(
             ax = grid[row, column]
             for own in known[index : index + 1] if index < policies.training else known:
                 drawing.draw_paths(ax, _over_phase(own[row]), QUIET, 0.45)
-            for component, points in enumerate(drawn):
-                drawing.draw_paths(ax, _over_phase(drawing.ranges(points, region)), drawing.colour(component), 0.25)
-            for component, points in enumerate(means):
-                drawing.draw_mean(ax, _over_phase(drawing.ranges(points, region)).T, component, 1.4)
+            for kind, points in zip(kinds, drawn, strict=True):
+                drawing.draw_paths(ax, _over_phase(drawing.ranges(points, region)), drawing.colour(kind), 0.25)
+            for kind, points, first in zip(kinds, means, drawing.first_of_kind(kinds), strict=True):
+                drawing.draw_mean(ax, _over_phase(drawing.ranges(points, region)).T, kind, 1.4, first)
             ax.axhline(region.radius, color=INK, linewidth=0.9, linestyle="--", label="radius")
             drawing.clean(ax)
             ax.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0", ".5", "1"])
@@ -120,11 +120,9 @@ def distances(
     for row, name in enumerate(names):
         grid[row, 0].set_ylabel(f"distance to {name}", fontsize=9, color=INK)
         grid[row, 0].set_ylim(bottom=0)
-    keys = [*drawing.component_keys(policies.components), drawing.key("radius", INK, 0.9)]
+    keys = [*drawing.kind_keys(kinds), drawing.key("radius", INK, 0.9)]
     keys += [drawing.key("demonstration", QUIET, 0.8)] if known else []
-    drawing.finish(
-        figure, f"{task.name}: distance to the targets", keys, "outlined: mean of a component, thin: its samples"
-    )
+    drawing.finish(figure, f"{task.name}: distance to the targets", keys, _note(kinds))
     return figure
 
 
@@ -222,6 +220,13 @@ def _shown(policies: Learned, contexts: Sequence[int] | None) -> list[int]:
     if not shown:
         raise UserError("there are no contexts to draw; name at least one")
     return shown
+
+
+def _note(kinds: np.ndarray) -> str:
+    """What lines are."""
+    if drawing.kind_name(kinds) == "way":
+        return "outlined: mean of a way, thin: its samples"
+    return f"{len(kinds)} ways by kind; outlined: the likeliest of a kind, thinner: its other ways, faint: samples"
 
 
 def _name(policies: Learned, index: int) -> str:

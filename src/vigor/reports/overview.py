@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -38,10 +38,11 @@ class Charts:
         return {dot.key: dot.mark for one in self.charts for dot in one.dots}
 
 
-def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndarray]) -> Charts:
+def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndarray], kinds: np.ndarray) -> Charts:
     """Paths of the end effector in some contexts: means thick over their samples, demonstrations grey.
 
-    shown: demonstrations [n, T, dimensions] of each training context.
+    shown: demonstrations [n, T, dimensions] of each training context; kinds: [component], which have a colour each; the
+    first of a kind is thick.
     """
     unit = f" [{task.display.unit}]" if task.display.unit else ""
     flat = jax.eval_shape(task.kinematics, jax.ShapeDtypeStruct((task.promp.dimensions,), np.float32)).shape[-1] == 2
@@ -51,7 +52,7 @@ def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndar
     # One program for means and samples: [context, component, 1 + samples, T, space].
     paths = link_points(task, np.concatenate([means[:, :, None], drawn], axis=2))[..., -1, :]
     views = {"": [0, 1]} if flat else {", from above": [0, 1], ", from the side": [0, 2]}
-    made = []
+    made: dict[str, list[Chart]] = {words: [] for words in views}
     for index, own_weights, own_paths in zip(rows, weights, paths, strict=False):
         known = link_points(task, np.asarray(shown[index]))[..., -1, :] if index < len(shown) else own_paths[0, :0]
         number = index - learned.training
@@ -59,25 +60,36 @@ def movements(task: Task, learned: Learned, rows: range, shown: Sequence[np.ndar
         for words, axes in views.items():
             names = ["xyz"[axis] + unit for axis in axes]
             own = [Line("", QUIET, path[:, axes], "quiet", "shown") for path in known]
-            own += _lines(own_weights, own_paths[:, 0][..., axes], own_paths[:, 1:][..., axes])
+            own += _lines(own_weights, own_paths[:, 0][..., axes], own_paths[:, 1:][..., axes], kinds)
             circles = _circles(task, learned.contexts[index], axes)
-            made.append(Chart(title + words, names[0], names[1], own, (), circles, equal=True))
-    keys = [(f"way {i + 1}", f"way {i + 1}", drawing.colour(i)) for i in range(learned.components)]
+            made[words].append(Chart(title + words, names[0], names[1], own, (), circles, equal=True))
+    word, usual = drawing.kind_name(kinds), np.bincount(kinds, np.mean(weights, axis=0))
+    keys = [
+        (f"{word} {i + 1}", f"{word} {i + 1}, {100 * share:.0f}%", drawing.colour(i)) for i, share in enumerate(usual)
+    ]
     keys += [("samples", "samples", "#b5b5b5")]
     keys += [("shown", "demonstrations", QUIET)] if any(index < len(shown) for index in rows) else []
     some = f", {count} of {len(rows)} contexts" if count < len(rows) else ""
-    note = f"Thick: the mean of a way; thin: samples of it{some}. Point at a line; draw a rectangle to zoom."
-    return Charts(made, keys, note)
+    lines = "Thick: the mean of a way; thin: samples of it"
+    if word == "kind":
+        thick = "Thick: the likeliest way of a kind; thinner: its other ways, and samples"
+        lines = f"{len(kinds)} ways of {len(usual)} kinds. {thick}"
+    note = f"{lines}{some}. Point at a name or a line; draw a rectangle to zoom."
+    return Charts([one for charts in made.values() for one in charts], keys, note)
 
 
-def _lines(weights: np.ndarray, means: np.ndarray, clouds: np.ndarray) -> list[Line]:
-    """Lines of all components, samples below the means."""
-    thin = [Line("", drawing.colour(i), path, "thin", "samples") for i, cloud in enumerate(clouds) for path in cloud]
-    main = [
-        Line(f"way {i + 1}, weight {100 * weights[i]:.0f}%", drawing.colour(i), path, "main", f"way {i + 1}")
-        for i, path in enumerate(means)
-    ]
-    return thin + main
+def _lines(weights: np.ndarray, means: np.ndarray, clouds: np.ndarray, kinds: np.ndarray) -> list[Line]:
+    """Lines of all components: samples below the means, and those of the first of each kind above the others."""
+    made: dict[str, list[Line]] = {"thin": [], "side": [], "main": []}
+    word = drawing.kind_name(kinds)
+    for kind, first, weight, mean, cloud in zip(
+        kinds, drawing.first_of_kind(kinds), weights, means, clouds, strict=True
+    ):
+        name, colour = f"{word} {kind + 1}", drawing.colour(kind)
+        made["thin"] += [Line("", colour, path, "thin", f"{name}|samples") for path in cloud]
+        style: Literal["main", "side"] = "main" if first else "side"
+        made[style].append(Line(f"{name}, weight {100 * weight:.0f}%", colour, mean, style, name))
+    return [line for lines in made.values() for line in lines]
 
 
 def _circles(task: Task, context: np.ndarray, axes: Sequence[int]) -> list[Circle]:

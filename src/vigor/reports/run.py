@@ -13,7 +13,7 @@ from vigor.demonstrations.repertoire import Repertoire
 from vigor.evaluation import ways
 from vigor.evaluation.policies import Learned, Policies
 from vigor.learning.prediction import distinct_of
-from vigor.reports import figures, overview, side_by_side
+from vigor.reports import drawing, figures, overview, side_by_side
 from vigor.reports.page import write_report
 from vigor.runs import checkpoints, run
 from vigor.tasks.task import Task
@@ -33,11 +33,13 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
     metrics = run.read_metrics(folder)
     known = run.repertoire_of(folder, setup, loaded)
     drawn, success = _by_way(folder, loaded, learned, result)
-    for name, figure in (*_figures(loaded, drawn, seen, success, metrics), *_ways(loaded, learned, known)):
+    every = slice(0, len(drawn.contexts))
+    kinds = ways.kinds(drawn.movements(loaded, every, samples=1, seed=0, steps=overview.STEPS), drawing.KINDS)
+    for name, figure in (*_figures(loaded, drawn, seen, success, kinds, metrics), *_ways(loaded, learned, known)):
         for ending in ("png", *formats):
             figures.save(figure, folder / "figures" / f"{name}.{ending}")
     rows = {"train": range(learned.training), "test": range(learned.training, len(learned.contexts))}
-    moved = {name: overview.movements(loaded, drawn, own, seen) for name, own in rows.items() if len(own)}
+    moved = {name: overview.movements(loaded, drawn, own, seen, kinds) for name, own in rows.items() if len(own)}
     return write_report(
         folder,
         loaded.context_names,
@@ -52,7 +54,10 @@ def draw(folder: Path, task: Task | str | None = None, formats: Sequence[str] = 
 
 
 def _by_way(folder: Path, task: Task, learned: Learned, result: Any) -> tuple[Learned, np.ndarray]:
-    """Policies as they are drawn, with the likeliest component of every way, and the success [context, way] of each."""
+    """Policies as they are drawn, with the likeliest component of every way, and the success [context, way] of each.
+
+    Of mixtures the ways are aligned.
+    """
     measure = "success" if task.judged else "predicted"
     success = np.array([row[measure] for part in ("train", "test") for row in result[part].get("contexts", ())])
     if not isinstance(learned, Policies):
@@ -60,12 +65,18 @@ def _by_way(folder: Path, task: Task, learned: Learned, result: Any) -> tuple[Le
     distinct = distinct_of(task, checkpoints.load_invariants(folder, task.features))
     if success.shape != np.shape(learned.mixtures.log_weights):
         raise UserError(f"{folder / run.RESULT} is of other policies than {run.POLICIES}; train the run again")
-    drawn, kept = ways.likeliest(task, learned, distinct)
-    return drawn, np.take_along_axis(success, kept, axis=1)
+    likeliest, kept = ways.likeliest(task, learned, distinct)
+    drawn, order = ways.aligned(task, likeliest)
+    return drawn, np.take_along_axis(success, np.take_along_axis(kept, order, axis=1), axis=1)
 
 
 def _figures(
-    task: Task, learned: Learned, seen: Sequence[np.ndarray], success: np.ndarray, metrics: Sequence[Any]
+    task: Task,
+    learned: Learned,
+    seen: Sequence[np.ndarray],
+    success: np.ndarray,
+    kinds: np.ndarray,
+    metrics: Sequence[Any],
 ) -> Iterator[tuple[str, Figure]]:
     """Figures of a run by name. seen: demonstrations [n, T, dimensions] of each training context."""
     if metrics:
@@ -73,9 +84,9 @@ def _figures(
     train, test = range(learned.training), range(learned.training, len(learned.contexts))
     for name, rows in {"train": train, "test": test}.items():
         if len(rows):
-            yield f"traces_{name}", figures.traces(task, learned, seen, contexts=rows, success=success)
+            yield f"traces_{name}", figures.traces(task, learned, seen, contexts=rows, success=success, kinds=kinds)
     if len(test) and task.display.regions(learned.contexts[0]):
-        yield "distances_test", figures.distances(task, learned, seen, contexts=test)
+        yield "distances_test", figures.distances(task, learned, seen, contexts=test, kinds=kinds)
     if len(test) and task.display.pictures is not None:
         means = learned.movements(task, slice(test.start, test.stop), samples=1, seed=0).means
         yield from task.display.pictures(learned.contexts[test.start :], means, success[test.start :]).items()

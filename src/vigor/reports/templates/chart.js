@@ -1,14 +1,18 @@
-// Charts answer: words beside the pointer, a legend that switches lines, zoom by drawing a rectangle, a double click to go back.
+// Charts answer: words beside the pointer, a legend that switches lines and shows one alone while pointed at, zoom by drawing a rectangle, a double click to go back.
 const words = document.body.appendChild(document.createElement("div"));
 words.className = "words";
 document.addEventListener("pointerdown", () => words.style.display = "none", true);  // A finger that taps elsewhere.
 document.querySelectorAll(".charts").forEach(group => {
-  group.querySelectorAll("[data-switch]").forEach(button => button.onclick = () => {
-    const on = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", on);
-    group.querySelectorAll("svg [data-key]").forEach(part => {
-      if (part.dataset.key === button.dataset.switch) part.style.display = on ? "" : "none";
-    });
+  const buttons = [...group.querySelectorAll("[data-switch]")], parts = [...group.querySelectorAll("svg [data-key]")];
+  const has = (part, button) => part.dataset.key.split("|").includes(button.dataset.switch);
+  buttons.forEach(button => {
+    button.onclick = () => {
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+      const off = buttons.filter(one => one.getAttribute("aria-pressed") !== "true");
+      parts.forEach(part => part.style.display = off.some(one => has(part, one)) ? "none" : "");
+    };
+    button.onpointerenter = () => parts.forEach(part => part.classList.toggle("away", !has(part, button)));
+    button.onpointerleave = () => parts.forEach(part => part.classList.remove("away"));
   });
 });
 document.querySelectorAll("svg.chart").forEach(chart => {
