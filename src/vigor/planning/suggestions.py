@@ -47,7 +47,8 @@ def suggest(
         raise UserError(f"from 1 to {len(asked)} contexts can be suggested, not {count}")
     drawn, asked, known = (task.contexts_near(part, planner.trained[0]) for part in (drawn, asked, known))
     unit = np.maximum(np.std(drawn, axis=0), 1e-12)
-    found, distances = [], []
+    found: list[int] = []
+    distances: list[float] = []
     for _ in range(count):
         far = away(asked, known, unit)
         far[found] = -1.0
