@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 OPTIONS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 SELDOM = """
-const draw = window.requestAnimationFrame.bind(window);
-let pause = 100;
-window.drawEvery = (milliseconds) => { pause = milliseconds; };
-window.requestAnimationFrame = (frame) => setTimeout(() => draw(frame), pause);
-window.cancelAnimationFrame = clearTimeout;
+const draw = window.requestAnimationFrame.bind(window), waiting = new Map();
+let pause = 100, last = 0;
+const wait = (number, frame) => waiting.set(number,
+  [frame, setTimeout(() => { waiting.delete(number); draw(frame); }, pause)]);
+window.requestAnimationFrame = (frame) => { wait(++last, frame); return last; };
+window.cancelAnimationFrame = (number) => { clearTimeout(waiting.get(number)?.[1]); waiting.delete(number); };
+window.drawEvery = (milliseconds) => {
+  pause = milliseconds;
+  for (const [number, [frame, timer]] of [...waiting]) { clearTimeout(timer); wait(number, frame); }
+};
 """
 """Script that has a page drawn ten times a second at most, or as often as it is told."""
 COARSE = """
@@ -41,9 +46,11 @@ WAITING, DRAGGING = 1000, 250
 
 
 @contextmanager
-def studio(task: str, folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run `vigor studio` and give its address and process."""
-    command = [sys.executable, "-m", "vigor", "studio", task, "--out", str(folder), "--port", "0", *options]
+def studio(
+    task: str, folder: Path, *options: str, program: Sequence[str] = ("-m", "vigor")
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run `vigor studio` and give its address and process; program: Python's arguments that run `vigor`."""
+    command = [sys.executable, *program, "studio", task, "--out", str(folder), "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -69,3 +69,8 @@ def test_what_is_essential_stands_beside_a_way():
     assert "0.02 &plusmn; 0.01" in essentials(common, 0, names)
     assert "distance to target 2, at the end" in essentials(common, 0, names)
     assert essentials(common, 2, names) == essentials((), 0, names) == ""
+
+
+def test_what_is_next_to_nothing_is_nothing():
+    common = Essential("box to goal, x, at the end", -7.6e-8, 0.03, (-0.013,))
+    assert ">0 &plusmn; 0.03<" in essentials((common,), 0, {})

@@ -17,10 +17,15 @@ from websockets.sync.client import connect
 
 import fast_tasks
 from studio_page import CHROMIUM, Hand, chromium, opened, studio
-from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs
+from studio_runs import FAST, PUSHER_CONTEXT, pusher_runs, row, wait_for
+from vigor.basics.colours import PALETTE
 from vigor.demonstrations import dataset as demonstrations
 from vigor.demonstrations import preprocessing as recordings
+from vigor.runs.run import METRICS
+from vigor.runs.training import EVERY
 from vigor.studio import guard
+from vigor.studio.cards import RED
+from vigor.studio.traces import rgb
 from vigor.tasks import Task
 from vigor.tasks.reachers import panda_reacher
 from vigor.tasks.stage import Stage, load_stage
@@ -32,11 +37,50 @@ pytestmark = [
 
 
 TABLET, PHONE = (768, 1024), (390, 844)
+START = "from vigor.studio import recorder, trainer; {}; from vigor.cli.main import main; main()"
+SHORT, HASTY = (("-c", START.format(change)) for change in ("recorder.LONGEST = 4.0", "trainer.NICE = 0"))
+"""Python's arguments that run `vigor`, one with short recordings, one with runs that give way to nothing."""
+LOOK = """
+window.scenes = [];
+window.__THREE_DEVTOOLS__ = new EventTarget();
+window.__THREE_DEVTOOLS__.addEventListener("observe", (event) => {
+  if (event.detail.isScene) window.scenes.push(event.detail);
+});
+"""
+"""Script that keeps what a page draws, to be looked at."""
+LINES = """() => {
+  const lines = [];
+  for (const scene of window.scenes) scene.traverse((part) => {
+    const {instanceStart, instanceEnd} = part.geometry?.attributes ?? {};
+    if (!instanceStart) return;
+    const pieces = Array.from({length: instanceStart.count}, (_, i) =>
+      [instanceStart, instanceEnd].map((ends) => [ends.getX(i), ends.getY(i), ends.getZ(i)]));
+    lines.push(["#" + part.material.color.getHexString().toUpperCase(), pieces]);
+  });
+  return lines;
+}"""
+"""Colours and pieces of all lines that a page draws."""
+FILLED = """() => [...document.querySelectorAll("button")].filter((button) => button.offsetParent
+  && getComputedStyle(button).backgroundColor === "rgb(34, 139, 230)").map((button) => button.innerText)"""
+"""Words on the filled buttons of a page."""
+CURVE = """(colour) => {
+  const canvas = document.querySelector(".uplot canvas"), plot = document.querySelector(".u-over");
+  const {width, height} = canvas, pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+  const scale = canvas.getBoundingClientRect().height / height, rows = [];
+  for (let row = 0; row < height; row++)
+    for (let column = width / 2; column < width / 2 + 4; column++) {
+      const at = 4 * (row * width + Math.floor(column));
+      if (Math.hypot(...colour.map((part, i) => part - pixels[at + i])) < 30 && pixels[at + 3] > 200) rows.push(row);
+    }
+  return [Math.min(...rows) * scale - plot.offsetTop, Math.max(...rows) * scale - plot.offsetTop];
+}"""
+"""Upper and lower edge of a curve of a colour at the middle of the page's chart, below the chart's own upper edge."""
 
 
 @pytest.fixture(scope="module")
 def browser():
     with chromium(seldom=True, coarse=True) as opened_browser:
+        opened_browser.add_init_script(LOOK)
         yield opened_browser
 
 
@@ -68,6 +112,17 @@ def learn(hand: Hand, iterations: int) -> None:
     hand.page.get_by_role("textbox").last.fill(str(iterations))
     hand.page.keyboard.press("Enter")
     hand.press("Learn")
+    hand.says(re.compile(r"(preparing|compiling).*: \d+ s so far, "))
+
+
+def ways(hand: Hand) -> dict[str, np.ndarray]:
+    """Pieces [n, 2, 3] of the ways that a page draws, by their colours."""
+    return {colour: np.array(pieces) for colour, pieces in hand.page.evaluate(LINES) if colour in PALETTE}
+
+
+def apart(path: np.ndarray, other: np.ndarray) -> float:
+    """Mean distance from the pieces of a path to those of another."""
+    return np.linalg.norm(path[:, None, 0] - other[:, 0], axis=-1).min(axis=1).mean()
 
 
 def check_context(hand: Hand, expected, tolerance: float, seconds: float = 60.0) -> None:
@@ -91,35 +146,36 @@ def check_exported(hand: Hand, folder: Path) -> None:
 def test_record_learn_and_plan(browser, tmp_path):
     robot = load_stage(fast_tasks.PLANAR)
     prepare(tmp_path, robot.task, np.array([0.5, 2.5, 0.5, -2.5]))
-    with studio(f"{FAST}:PLANAR", tmp_path) as (url, _), opened(browser, url) as page:
+    with studio(f"{FAST}:PLANAR", tmp_path, program=HASTY) as (url, _), opened(browser, url, TABLET) as page:
         hand = Hand(page, robot.view)
         marks = [mark.position for mark in robot.layout.marks(hand.context())]
         assert page.title() == "planar-reacher: vigor studio"
         hand.says("Show another way")
-        hand.drag([np.array([-1.5, 0.5, 0.0]), np.array([-0.5, -1.5, 0.0])], 0.3, 0.1)  # A missed ball turns nothing.
-        check_what_fails_stays(hand, robot, marks)
+        assert page.evaluate(FILLED) == ["New context"]
+        check_what_fails_stays(hand, robot)
+        check_nothing_is_clipped(hand, robot, TABLET)
         record(hand, robot, [marks[0], np.array([2.0, 0.0, 0.0]), marks[1]], 1.0)
         check_saved(tmp_path, robot.task)
+        check_undone_elsewhere(hand)
+        check_out_of_reach(hand, marks[0])
 
         hand.tab("View")
         hand.check("Dark")
         page.wait_for_selector("[data-mantine-color-scheme=dark]")
         hand.check("Dark")
         hand.tab("Show")
-        with opened(browser, url, TABLET) as other:
+        with opened(browser, url, PHONE) as other:
             second = Hand(other, robot.view)
-            second.says("Saved: 2")
-            check_nothing_is_clipped(second, robot, TABLET)
+            second.says("1: 2")
+            check_nothing_is_clipped(second, robot, PHONE)
             second.card("delete", 1)
             second.says("Deleted; undo brings it back.")
             hand.says("Undo: demonstration deleted here")
             hand.press("Undo: demonstration deleted here")
             second.says("Undone: demonstration deleted here.")
         check_saved(tmp_path, robot.task)
-        with opened(browser, url, PHONE) as small:
-            check_nothing_is_clipped(Hand(small, robot.view), robot, PHONE)
 
-        learn(hand, 150)
+        learn(hand, 1000)
         curve = page.locator(".uplot")
         assert curve.count() == 0
         hand.says("learning, iteration", 300)
@@ -127,36 +183,106 @@ def test_record_learn_and_plan(browser, tmp_path):
         hand.press("Stop")
         hand.says("stopped, iteration", 120)
         (checkpoint,) = (tmp_path / "runs" / "1").glob("state.json")
-        assert 0 < json.loads(checkpoint.read_text())["iteration"] < 150
-        hand.press("Resume")
-        hand.says("finished, iteration 150 of 150", 300)
-        hand.tab("Plan")
+        stopped = json.loads(checkpoint.read_text())["iteration"]
+        assert 0 < stopped < 1000
+        hand.tab("Plan")  # What was stopped can plan.
         hand.says("planned in", 180)
-        before = hand.context()
-        hand.drag([marks[0], marks[0] + np.array([0.5, -0.4, 0.0])], 0.5)
-        check_context(hand, before + np.array([0.5, -0.4, 0.0, 0.0]), 0.1)
-        hand.says("planned in", 60)
-        hand.press("Ball")
-        hand.says("obstacle 1", 60)
-        hand.card("hide", 0)
-        hand.card("play", 0)
-        hand.says("angle of each joint")
-        hand.says("played to its end, ")
+        check_planned_anew(hand, marks[0])
+        check_obstacle(hand)
+        check_played(hand, robot.task.arm.seconds)
         with page.expect_download() as given:
             check_exported(hand, tmp_path)
         assert given.value.suggested_filename == "planar-reacher_plan1_way1.csv"
         hand.says("The plan is written.")
+        hand.tab("Learn")
+        hand.press("Resume")
+        hand.says(re.compile(rf"learning, iteration (?!{stopped - stopped % EVERY} )"), 300)
 
 
-def check_what_fails_stays(hand: Hand, robot: Stage, marks) -> None:
-    """A movement that misses a target stays until it is dropped, and the page says what it misses and by how much."""
-    hand.drag([robot.picture().points[-1], marks[0]], 0.7)
+def check_what_fails_stays(hand: Hand, robot: Stage) -> None:
+    """A movement that misses a target stays until it is dropped, and the page says what it misses and by how much.
+
+    As long as it is there, nothing goes to another context; and whoever misses the ball turns nothing.
+    """
+    beside = [np.array([-1.5, 0.5, 0.0]), np.array([-0.5, -1.5, 0.0])]
+    hand.drag(beside, 0.3, 0.1)
+    hand.press("Suggest")
+    hand.says("Show something here: it is far from all that was shown.")
+    suggested = hand.context()
+    hand.drag([robot.picture().points[-1], robot.layout.marks(suggested)[0].position], 0.7)
     hand.says("Not there yet")
-    hand.says(re.compile(r"let go, \d\.\d m from target 2"))
-    hand.press("New")
+    hand.says(re.compile(r"let go, \d\.\d m from target [12]"))
+    hand.drag(beside, 0.3, 0.1)
+    hand.card("go", 0)
     hand.says("save the recording or drop it first")
+    np.testing.assert_array_equal(hand.context(), suggested)
+    chosen = hand.page.locator('[data-click="go 0"]')
+    assert "border:1px" in chosen.get_attribute("style")
     hand.press("Again")
+    hand.says("Drag the orange ball through target 1, then into target 2.")
+    hand.card("go", 0)
     hand.says("Show another way")
+    assert "border:2px" in chosen.get_attribute("style")
+
+
+def check_undone_elsewhere(hand: Hand) -> None:
+    """What is undone is named, with its context, and shown."""
+    there = hand.context()
+    hand.press("New")
+    hand.says("Undo: demonstration saved in context 1")
+    hand.page.keyboard.press("Control+z")
+    hand.says("Undone: demonstration saved here.")
+    np.testing.assert_array_equal(hand.context(), there)
+    hand.press("Redo: demonstration saved here")
+    hand.says("Again: demonstration saved here.")
+
+
+def check_out_of_reach(hand: Hand, target: np.ndarray) -> None:
+    """A target that no arm reaches is called so."""
+    hand.drag([target, np.array([4.4, 4.4, 0.0])], 0.5)
+    hand.says("Target 1 is out of the arm's reach; drag it nearer.")
+    hand.card("go", 0)
+    hand.says("Show another way")
+
+
+def check_planned_anew(hand: Hand, target: np.ndarray) -> None:
+    """Where a target is dragged to, there are other plans; ways keep their colours, and have no corners."""
+    before, context, aside = ways(hand), hand.context(), np.array([0.5, -0.4, 0.0])
+    hand.drag([target, target + aside], 0.5)
+    check_context(hand, context + np.append(aside, 0.0), 0.1)
+    hand.page.wait_for_selector('[style="opacity:.5"]', state="detached")  # Cards of rough plans are faint.
+    after = ways(hand)
+    assert after.keys() == before.keys()
+    kept, others = [
+        sum(apart(after[c], before[o]) for c, o in zip(after, order, strict=True)) for order in (after, [*after][::-1])
+    ]
+    assert 0 < kept < others
+    for path in after.values():
+        lengths = np.linalg.norm(path[:, 1] - path[:, 0], axis=1)
+        assert lengths.max() < 0.03 * lengths.sum()
+
+
+def check_obstacle(hand: Hand) -> None:
+    """An obstacle is on the cards; a way can be hidden."""
+    hand.press("Ball")
+    hand.says("obstacle 1", 60)
+    count = len(ways(hand))
+    hand.card("hide", 0)
+    hand.page.wait_for_selector('[data-click="play 0"][style*="opacity"]')
+    hand.page.mouse.move(10, 10, steps=100)  # Ways that are pointed at are drawn.
+    wait_for(lambda: len(ways(hand)) == count - 1, 60)
+
+
+def check_played(hand: Hand, seconds: float) -> None:
+    """A way is played as fast as the robot is to move, with no red light; Space plays it again."""
+    began = time.monotonic()
+    hand.card("play", 0)
+    hand.says("angle of each joint")
+    assert not hand.page.locator(f'[style*="border-radius:50%;background:{RED}"]').count()
+    hand.says("played to its end, ")
+    assert time.monotonic() - began > 0.95 * seconds
+    hand.page.keyboard.press("Space")
+    hand.says(re.compile("^playing, "))
 
 
 def check_nothing_is_clipped(hand: Hand, robot: Stage, size: tuple[int, int]) -> None:
@@ -202,12 +328,15 @@ def test_push_a_box(browser, tmp_path, tmp_path_factory):
     context = PUSHER_CONTEXT
     prepare(tmp_path, robot.task, context)
     shutil.copytree(pusher_runs(tmp_path_factory), tmp_path / "runs")
+    best = [json.dumps(row(iteration, train={"success_mixture": 1.0})) for iteration in (5, 10)]
+    (tmp_path / "runs" / "1" / METRICS).write_text("\n".join(best))
     with studio(f"{FAST}:PUSHER", tmp_path) as (url, _), opened(browser, url) as page:
         hand = Hand(page, robot.view)
         record(hand, robot, [robot.picture().points[-2] + np.array([0.11, 0.0, 0.0])], 2.5)
         check_saved(tmp_path, robot.task)
         hand.tab("Learn")
         hand.says("finished, iteration 10 of 10")
+        check_whole_curve(hand)
         hand.tab("Plan")
         hand.says("planned in", 180)
         goal, knob = (mark.position for mark in robot.layout.marks(context))
@@ -218,6 +347,13 @@ def test_push_a_box(browser, tmp_path, tmp_path_factory):
         check_context(hand, [0.1, 0.05, 0.4], 0.05)
         hand.says("planned in", 180)
         check_exported(hand, tmp_path)
+
+
+def check_whole_curve(hand: Hand) -> None:
+    """A success of 100% is inside the chart."""
+    hand.page.locator(".u-over").wait_for()
+    curve = f"({CURVE})({list(rgb(PALETTE[0]))})"
+    hand.page.wait_for_function(f"(([upper, lower]) => 2 <= upper && upper <= lower)({curve})")
 
 
 CAMERA = msgspec.msgpack.encode(
@@ -283,7 +419,7 @@ JUNK = [
 
 def test_junk_and_strangers_change_nothing(browser, tmp_path):
     folder = tmp_path / "studio"
-    with studio("planar-reacher", folder, "--host", "0.0.0.0") as (printed, process):
+    with studio(f"{FAST}:PLANAR", folder, "--host", "0.0.0.0", program=SHORT) as (printed, process):
         address, token = printed.replace("0.0.0.0", "127.0.0.1").split("/?token=")
         protocol = f"viser-v{viser.__version__}"
         with pytest.raises(urllib.error.HTTPError, match="403") as refused, urllib.request.urlopen(address):
@@ -311,5 +447,21 @@ def test_junk_and_strangers_change_nothing(browser, tmp_path):
         assert sorted(tmp_path.rglob("*")) == before
         assert not Path("/tmp/vigor-evil").exists()
         with opened(browser, f"{address}/?token={token}") as page:
-            Hand(page, load_stage(fast_tasks.PLANAR).view).press("New")
+            check_first_steps(Hand(page, load_stage(fast_tasks.PLANAR).view))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_first_steps(hand: Hand) -> None:
+    """A recording says that it will end by itself; where nothing was shown, it learns from the task's own."""
+    hand.press("Again")  # Junk has grabbed the robot, and dragged a target away.
+    hand.press("New context")
+    hand.says("Drag the orange ball")
+    tip = np.array([5.0, 0.0, 0.0])
+    hand.take([tip, tip - np.array([0.5, 0.3, 0.0])], 0.5)
+    hand.says(re.compile(r"recording \d s, ends by itself at 4 s"))
+    hand.says("A movement takes 4 s at most: save this one or drop it.")
+    hand.page.mouse.up()
+    hand.press("Again")
+    hand.tab("Learn")
+    hand.press("Learn")
+    hand.says("preparing demonstrations: ")

@@ -1,5 +1,6 @@
 """Words and figures of a session as HTML: lights, sentences, the cards of a plan."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -144,7 +145,7 @@ def essentials(common: Sequence[Essential], rank: int, names: Mapping[str, str])
     """A table of what all demonstrations have in common, and how a solution has it; names: of regions by label."""
     rows = [
         f"<tr><td>{escape(named(item.name, names))}</td>"
-        f'<td style="white-space:nowrap;padding-right:.6em">{item.shown:.2g} &plusmn; {item.deviation:.1g}</td>'
+        f'<td style="white-space:nowrap;padding-right:.6em">{_shown(item)} &plusmn; {item.deviation:.1g}</td>'
         f'<td style="white-space:nowrap;color:{_judged(item, rank)}">{item.values[rank]:.2g}</td></tr>'
         for item in common
         if rank < len(item.values)
@@ -157,6 +158,12 @@ def essentials(common: Sequence[Essential], rank: int, names: Mapping[str, str])
 def named(quantity: str, names: Mapping[str, str]) -> str:
     """A quantity with the names that regions have on the page instead of their labels."""
     return re.sub(r"(?<=distance to )\w+", lambda found: names.get(found[0], found[0]), quantity)
+
+
+def _shown(item: Essential) -> str:
+    """A quantity among demonstrations, to a hundredth of its deviation: what is next to nothing is 0."""
+    digits = 2 - math.floor(math.log10(max(item.deviation, 1e-9)))
+    return f"{round(item.shown, digits) + 0.0:.2g}"
 
 
 def _judged(item: Essential, rank: int) -> str:
