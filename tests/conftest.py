@@ -54,7 +54,12 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(items) -> None:
     """The longest begin first, so that no worker waits for another at the end; those that import torch are together."""
-    first = [("studio", "test_page.py"), ("tests", "test_examples.py"), ("runs", "test_methods.py")]
+    first = [
+        ("studio", "test_page.py"),
+        ("studio", "test_strangers.py"),
+        ("tests", "test_examples.py"),
+        ("runs", "test_methods.py"),
+    ]
     items.sort(key=lambda item: first.index(place) if (place := item.path.parts[-2:]) in first else len(first))
 
 

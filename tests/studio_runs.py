@@ -48,3 +48,8 @@ def write_run(folder, *lines, task="planar-reacher"):
     folder.mkdir(parents=True, exist_ok=True)
     files.write_json(folder / CONFIG, setup_to_json(Setup(task)))
     (folder / METRICS).write_text("".join(f"{line}\n" for line in lines))
+
+
+def program(change: str) -> tuple[str, str]:
+    """Python's arguments that run `vigor` after a change to the studio's recorder or trainer."""
+    return "-c", f"from vigor.studio import recorder, trainer; {change}; from vigor.cli.main import main; main()"
