@@ -223,7 +223,7 @@ def _shown(policies: Learned, contexts: Sequence[int] | None) -> list[int]:
 
 
 def _note(kinds: np.ndarray) -> str:
-    """What lines are."""
+    """Words on what lines are."""
     if drawing.kind_name(kinds) == "way":
         return "outlined: mean of a way, thin: its samples"
     return f"{len(kinds)} ways by kind; outlined: the likeliest of a kind, thinner: its other ways, faint: samples"
