@@ -129,7 +129,7 @@ def _around_line(direction: np.ndarray, point: np.ndarray, points: np.ndarray, m
     """
     offsets = points - point
     along = offsets @ direction
-    across = np.maximum(np.sum(offsets**2, axis=1) - along**2, 0.0)
+    across = np.sum((offsets - along[:, None] * direction) ** 2, axis=1)  # Far from the middle, squares lose digits.
     radius = max(math.sqrt(across.max()), 1e-6)
     free = np.sqrt(np.maximum(radius**2 - across, 0.0))
     first, last = np.min(along + free), np.max(along - free)
